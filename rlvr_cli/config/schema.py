@@ -1,0 +1,386 @@
+"""The typed shape of a run: one model a group, a docstring under each field, and that text is the help.
+
+The fields carry TRL's and transformers' own names where they are theirs. A composed configuration is a plain mapping
+(``config.yaml`` of a run folder) that :func:`Config.model_validate` accepts; ranks read it so, without Hydra::
+
+    Config.model_validate(yaml.safe_load(open("outputs/RUN/config.yaml")))
+
+Unknown keys are refused here, except under the pass-through mappings (``algorithm.extra``, ``generation.server_args``,
+``dataset`` for a generator's own keys).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Group(BaseModel):
+    """Base of all groups: unknown keys are errors, field docstrings become help."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, protected_namespaces=(), validate_default=True)
+
+
+class Model(Group):
+    """Which policy is trained, and what its family needs."""
+
+    path: str = ""
+    """Folder or hub id of the weights. Empty when ``builder`` makes them."""
+    revision: str | None = None
+    """Hub branch, tag or commit; null takes the default branch."""
+    builder: str | None = None
+    """Dotted path of a function that builds the model in the user's cache and returns its folder: ``f(seed, **builder_options) -> Path``."""
+    builder_options: dict[str, Any] = Field(default_factory=dict)
+    """Keyword options of ``builder``."""
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    """Type the weights load in. ``auto``: float32 on CPU without DeepSpeed, bfloat16 with fp32 masters under DeepSpeed."""
+    attn_implementation: str | None = None
+    """``sdpa``, ``eager``, ``flash_attention_2``; null lets transformers choose."""
+    chat_template: str | None = None
+    """Jinja text or a file that replaces the tokenizer's template; null keeps it."""
+    system_prompt: str | None = None
+    """System message put before every prompt; null adds none."""
+    stop_token_ids: list[int] = Field(default_factory=list)
+    """Token ids that end a completion, beside the tokenizer's own end of sequence."""
+    lora_target_modules: str | list[str] = "all-linear"
+    """Modules that get adapters when ``peft`` is on."""
+    trust_remote_code: bool = False
+    """Run code from the model's repository. Leave off unless you have read it."""
+    parameters: float | None = None
+    """Number of parameters, for the memory estimate before anything loads; null reads the config file where there is one."""
+
+
+class Dataset(Group):
+    """Where the prompts and their gold answers come from. A generator's own keys stand beside these."""
+
+    model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
+
+    train: str | None = None
+    """File (.jsonl, .csv, .parquet), folder or hub id of the training rows; null when ``generator`` makes them."""
+    eval: str | None = None
+    """The same for held-out rows; null with a generator draws them apart from the training rows."""
+    name: str | None = None
+    """Configuration name of a hub set (``main`` for gsm8k)."""
+    train_split: str = "train"
+    """Split of a hub set that trains."""
+    eval_split: str = "test"
+    """Split of a hub set that is held out."""
+    generator: str | None = None
+    """Name of a built-in generator (``rlvr data generate``) or dotted path of one."""
+    prompt_column: str = "prompt"
+    """Column with the question: text, or chat messages."""
+    answer_column: str | None = "answer"
+    """Column with the gold answer; handed to rewards as ``answer``."""
+    columns: dict[str, str] = Field(default_factory=dict)
+    """Renames: reward parameter -> column of the file (``tests: test_list``)."""
+    answer_transform: str | None = None
+    """Dotted path of a function row -> gold text, for sets whose answer column holds a worked solution."""
+    prompt_template: str | None = None
+    """Python format string over the row's columns, ``{prompt}`` being the question; null takes the question as it is."""
+    max_prompt_tokens: int | None = Field(default=None, ge=1)
+    """Longest prompt in tokens; longer ones are counted and dropped aloud. null: the model's context minus the completion."""
+    limit: int | None = Field(default=None, ge=1)
+    """Use the first N training rows after shuffling by ``seed``; null uses all."""
+    eval_limit: int | None = Field(default=None, ge=1)
+    """Use the first N held-out rows; null uses all."""
+    check_gold: bool = True
+    """Score every row's own gold before training and list those that do not get full marks."""
+
+
+class Term(Group):
+    """One reward function in the mix."""
+
+    fn: str
+    """Dotted path: ``rewards.math.correct``, or your own ``rewards.mine.f``."""
+    weight: float = 1.0
+    """Factor of this term in the total."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Keyword-only options of the function."""
+    gate: str | None = None
+    """Name of another term: this one counts only on rows where that one has full marks."""
+    cap: float | None = None
+    """Largest weighted amount that this term may add; null sets no cap."""
+    when: dict[str, Any] | str | None = None
+    """Routing: ``{column: value}`` (or a list of values); on other rows the term is not applicable."""
+
+
+class Pool(Group):
+    """The killable workers that judge heavy or hostile completions."""
+
+    workers: int | None = Field(default=None, ge=1)
+    """Worker processes a rank; null takes the cores left over."""
+    timeout_s: float = Field(default=5.0, gt=0)
+    """Deadline of one verdict in seconds, counted from when judging starts."""
+    backend: Literal["process", "inline"] = "process"
+    """``process`` is killable; ``inline`` judges in the trainer, for pure quick verifiers only."""
+    unsafe: bool = False
+    """Run model-written code although no confinement works on this machine. Never on a machine you care for."""
+
+
+class Reward(Group):
+    """What is paid for: a mapping of terms by name."""
+
+    terms: dict[str, Term] = Field(default_factory=dict)
+    """The terms by name; drop one with ``~reward.terms.NAME``."""
+    pool: Pool = Field(default_factory=Pool)
+    unjudged_stop_share: float = Field(default=0.2, ge=0, le=1)
+    """Stop the run when more than this share of a step's rows could not be judged."""
+
+
+class Algorithm(Group):
+    """The objective. Names are TRL's ``GRPOConfig``'s where they are TRL's."""
+
+    num_generations: int = Field(default=8, ge=2)
+    """G, completions a prompt."""
+    num_iterations: int = Field(default=1, ge=1)
+    """mu, optimizer passes over one batch of completions."""
+    steps_per_generation: int | None = Field(default=None, ge=1)
+    """Micro-steps fed by one generation; null is ``gradient_accumulation_steps``."""
+    beta: float = Field(default=0.0, ge=0)
+    """KL coefficient; 0 loads no reference model."""
+    epsilon: float = Field(default=0.2, gt=0)
+    """Lower clip range of the ratio."""
+    epsilon_high: float | None = Field(default=None, gt=0)
+    """Upper clip range; null is ``epsilon`` (clip-higher: 0.28; cispo needs at least 1)."""
+    delta: float | None = Field(default=None, gt=0)
+    """Two-sided clip bound of the ratio; null is off."""
+    loss_type: Literal["grpo", "bnpo", "dr_grpo", "dapo", "luspo", "cispo", "sapo", "vespo"] = "dapo"
+    """How token losses are formed and averaged."""
+    scale_rewards: Literal["group", "batch", "none"] | bool = "group"
+    """Divide advantages by the group's or the batch's deviation, or not."""
+    importance_sampling_level: Literal["token", "sequence"] = "token"
+    """Ratio a token, or a sequence (GSPO)."""
+    multi_objective_aggregation: Literal["sum_then_normalize", "normalize_then_sum"] = "sum_then_normalize"
+    """Sum the terms first, or normalise each in its group first (GDPO)."""
+    mask_truncated_completions: bool = False
+    """Leave completions cut at the limit out of the loss."""
+    top_entropy_quantile: float = Field(default=1.0, gt=0, le=1)
+    """Train on this share of tokens, the most uncertain first."""
+    entropy_coef: float = 0.0
+    """Entropy bonus."""
+    use_adaptive_entropy: bool = False
+    """Let TRL steer ``entropy_coef`` towards ``entropy_target``."""
+    entropy_target: float = Field(default=0.2, ge=0)
+    """Target entropy in nats a token."""
+    entropy_coef_min: float = 0.0
+    """Lower bound of the adaptive coefficient."""
+    entropy_coef_max: float = 1.0
+    """Upper bound of the adaptive coefficient."""
+    entropy_coef_delta: float = 0.005
+    """Step of the adaptive coefficient."""
+    off_policy_mask_threshold: float | None = None
+    """Drop sequences with negative advantage that drifted further than this; null is off."""
+    use_bias_correction_kl: bool = True
+    """Weight the KL estimate by the ratio."""
+    sync_ref_model: bool = False
+    """Let the reference follow the policy (needs beta > 0)."""
+    ref_model_mixup_alpha: float = Field(default=0.6, ge=0, le=1)
+    """Share of the policy in each reference update."""
+    ref_model_sync_steps: int = Field(default=512, ge=1)
+    """Steps between reference updates."""
+    disable_dropout: bool = False
+    """Turn dropout off in the policy."""
+    shuffle_dataset: bool = True
+    """Draw prompts in an order fixed by seed and epoch."""
+    extra: dict[str, Any] = Field(default_factory=dict)
+    """Any other ``GRPOConfig`` field by its own name, passed on as it is."""
+
+
+class Generation(Group):
+    """Who writes the completions, and how they are sampled."""
+
+    backend: Literal["hf", "vllm_server", "vllm_colocate"] = "hf"
+    """``hf``: the trainer itself; ``vllm_server``: a server this run owns; ``vllm_colocate``: vLLM inside each rank (GPU)."""
+    temperature: float = Field(default=1.0, gt=0)
+    """Sampling temperature in training."""
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    """Nucleus; keep 1 with a server, the importance correction is biased otherwise."""
+    top_k: int = Field(default=0, ge=0)
+    """Keep the k likeliest tokens; 0 keeps all."""
+    min_p: float | None = Field(default=None, ge=0, le=1)
+    """Keep tokens at least this share as likely as the likeliest; null is off."""
+    repetition_penalty: float = Field(default=1.0, gt=0)
+    """Above 1 discourages repeats."""
+    max_completion_length: int = Field(default=512, ge=1)
+    """Longest completion, in tokens."""
+    importance_sampling_correction: bool = True
+    """Correct for the server's log-probs differing from the trainer's."""
+    importance_sampling_mode: Literal["token_truncate", "token_mask", "sequence_truncate", "sequence_mask"] = "token_truncate"
+    """TRL's ``vllm_importance_sampling_mode``; sequence modes zero long completions."""
+    importance_sampling_clip_max: float = Field(default=3.0, gt=0)
+    """Largest correction ratio."""
+    gpu_memory_utilization: float = Field(default=0.3, gt=0, le=1)
+    """Share of a GPU's memory for a colocated vLLM."""
+    tensor_parallel_size: int = Field(default=1, ge=1)
+    """GPUs a server splits each layer over."""
+    max_model_len: int | None = Field(default=None, ge=1)
+    """Server context in tokens; null is prompt limit plus completion limit."""
+    kv_cache_gib: float = Field(default=1.0, gt=0)
+    """Memory for the CPU server's key-value cache, in GiB."""
+    startup_timeout_s: float = Field(default=600, gt=0)
+    """Deadline for the server to answer, in seconds."""
+    request_timeout_s: float = Field(default=300, gt=0)
+    """Deadline of one request to the server, in seconds."""
+    parity_every: int = Field(default=50, ge=0)
+    """Compare trainer and server log-probs at step 0 and every N steps; 0 turns the probe off."""
+    parity_bound: float | None = Field(default=None, gt=0)
+    """Largest mean absolute log-prob difference, in nats a token; null takes the bound recorded for the dtype."""
+    server_args: dict[str, Any] = Field(default_factory=dict)
+    """Further vLLM flags, without dashes: ``{enforce_eager: true}``."""
+    extra: dict[str, Any] = Field(default_factory=dict)
+    """Further sampling arguments (TRL's ``generation_kwargs``)."""
+
+
+class Optimizer(Group):
+    """The optimizer and its schedule; transformers' names."""
+
+    optim: str = "adamw_torch"
+    """transformers' optimizer name."""
+    learning_rate: float = Field(default=1e-6, gt=0)
+    """Peak learning rate."""
+    lr_scheduler_type: str = "linear"
+    """``linear``, ``cosine``, ``constant_with_warmup`` ..."""
+    warmup_steps: int = Field(default=0, ge=0)
+    """Steps of linear warm-up."""
+    weight_decay: float = Field(default=0.0, ge=0)
+    """AdamW's decay."""
+    adam_beta1: float = Field(default=0.9, ge=0, lt=1)
+    """First moment's decay."""
+    adam_beta2: float = Field(default=0.999, ge=0, lt=1)
+    """Second moment's decay."""
+    max_grad_norm: float = Field(default=1.0, ge=0)
+    """Clip the gradient's norm; 0 does not clip."""
+
+
+class Hardware(Group):
+    """Who computes where."""
+
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """``auto`` takes GPUs when there are any."""
+    ranks: int | None = Field(default=None, ge=1)
+    """Training processes a node; null is one a trainer GPU, or 1 on CPU."""
+    nodes: int = Field(default=1, ge=1)
+    """Machines."""
+    node_rank: int = Field(default=0, ge=0)
+    """This machine's number, 0 being the one that runs the server."""
+    master_addr: str | None = None
+    """Address of node 0; null is this machine."""
+    master_port: int | None = None
+    """Port of the rendezvous; null picks a free one (needs one node)."""
+    zero_stage: Literal[0, 1, 2, 3] | None = None
+    """DeepSpeed ZeRO stage; null trains without DeepSpeed (one rank only)."""
+    offload: Literal["none", "optimizer", "all"] = "none"
+    """Move optimizer state, or also parameters, to host memory (GPU)."""
+    server_devices: list[int] | None = None
+    """GPUs of the generation server; null lets the plan choose."""
+    trainer_devices: list[int] | None = None
+    """GPUs of the training ranks; null lets the plan choose."""
+    threads: int | None = Field(default=None, ge=1)
+    """Compute threads a rank on CPU; null lets the plan choose."""
+
+
+class Peft(Group):
+    """Adapters instead of full weights."""
+
+    kind: Literal["none", "lora", "qlora"] = "none"
+    """Full fine-tuning, LoRA, or LoRA on a 4-bit base (GPU)."""
+    r: int = Field(default=16, ge=1)
+    """Rank."""
+    lora_alpha: int = Field(default=32, ge=1)
+    """Scale."""
+    lora_dropout: float = Field(default=0.0, ge=0, lt=1)
+    """Dropout on the adapters."""
+    use_rslora: bool = False
+    """Scale by alpha / sqrt(r)."""
+
+
+class Trainer(Group):
+    """How long, how much at once, when to save and to judge; transformers' names."""
+
+    max_steps: int = Field(default=-1, ge=-1)
+    """Optimizer steps; -1 lets ``num_train_epochs`` decide."""
+    num_train_epochs: float = Field(default=1.0, gt=0)
+    """Passes over the prompts, when ``max_steps`` is -1."""
+    per_device_train_batch_size: int = Field(default=8, ge=1)
+    """Completions a rank a micro-step."""
+    gradient_accumulation_steps: int = Field(default=1, ge=1)
+    """Micro-steps an optimizer step."""
+    per_device_eval_batch_size: int = Field(default=64, ge=1)
+    """Held-out prompts generated at once."""
+    save_steps: int = Field(default=100, ge=0)
+    """Steps between checkpoints; 0 saves only the end."""
+    save_total_limit: int | None = Field(default=3, ge=1)
+    """Checkpoints kept; the best one always is."""
+    eval_steps: int = Field(default=25, ge=0)
+    """Steps between held-out greedy evaluations; 0 judges only before and after."""
+    eval_at_start: bool = True
+    """Judge the untrained policy first, so that a gain can be told."""
+    logging_steps: int = Field(default=1, ge=1)
+    """Steps a line of ``metrics.jsonl``."""
+    bf16: bool | None = None
+    """bf16 autocast or DeepSpeed bf16; null: on for GPUs that have it and models in bfloat16."""
+    fp16: bool = False
+    """fp16 with a loss scaler, for GPUs without bf16."""
+    gradient_checkpointing: bool = False
+    """Recompute activations: less memory, about a fifth slower."""
+    samples_per_step: int | None = Field(default=None, ge=0)
+    """Completions written to ``samples.jsonl`` a step; null writes all."""
+    profile: bool = False
+    """Print where a step's time goes."""
+    timeout_s: float = Field(default=1800, gt=0)
+    """A step that takes longer than this many seconds is a hang: the run stops with a name."""
+
+
+class Tracker(Group):
+    """Where metrics go beside the run folder."""
+
+    report_to: list[str] = Field(default_factory=list)
+    """transformers' names: tensorboard, wandb, mlflow, trackio, swanlab ..."""
+    project: str | None = None
+    """Project name at the tracker."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Environment variables set for the tracker."""
+
+
+class Guard(Group):
+    """What stops a run or warns, before a night is lost."""
+
+    stop_on_nonfinite: bool = True
+    """Stop with a name when a metric is NaN or infinite."""
+    dead_group_patience: int = Field(default=20, ge=0)
+    """Warn after this many steps with no group that carries signal; 0 is off."""
+    clipped_share_warn: float = Field(default=0.9, ge=0, le=1)
+    """Warn when more than this share of completions is cut at the limit."""
+    min_free_disk_gib: float = Field(default=1.0, ge=0)
+    """Stop before a save that would leave less than this free."""
+
+
+class Run(Group):
+    """Where the run lives."""
+
+    name: str | None = None
+    """Folder name under ``outputs/``; null makes one of model, dataset, reward and time."""
+    dir: str = "outputs"
+    """Parent folder of runs."""
+
+
+class Config(Group):
+    """A whole run."""
+
+    seed: int = Field(default=0, ge=0)
+    """Seeds data order, sampling, initial weights of built models."""
+    model: Model = Field(default_factory=Model)
+    dataset: Dataset = Field(default_factory=Dataset)
+    reward: Reward = Field(default_factory=Reward)
+    algorithm: Algorithm = Field(default_factory=Algorithm)
+    generation: Generation = Field(default_factory=Generation)
+    optimizer: Optimizer = Field(default_factory=Optimizer)
+    hardware: Hardware = Field(default_factory=Hardware)
+    peft: Peft = Field(default_factory=Peft)
+    trainer: Trainer = Field(default_factory=Trainer)
+    tracker: Tracker = Field(default_factory=Tracker)
+    guard: Guard = Field(default_factory=Guard)
+    curriculum: dict[str, Any] = Field(default_factory=dict)
+    environment: dict[str, Any] = Field(default_factory=dict)
+    run: Run = Field(default_factory=Run)
