@@ -76,6 +76,8 @@ class Dataset(Group):
     """Renames: reward parameter -> column of the file (``tests: test_list``)."""
     answer_transform: str | None = None
     """Dotted path of a function row -> gold text, for sets whose answer column holds a worked solution."""
+    row_transform: str | None = None
+    """Dotted path of a function row -> row (or null to drop it aloud), run before any column is looked up."""
     prompt_template: str | None = None
     """Python format string over the row's columns, ``{prompt}`` being the question; null takes the question as it is."""
     max_prompt_tokens: int | None = Field(default=None, ge=1)
@@ -84,6 +86,18 @@ class Dataset(Group):
     """Use the first N training rows after shuffling by ``seed``; null uses all."""
     eval_limit: int | None = Field(default=None, ge=1)
     """Use the first N held-out rows; null uses all."""
+    count: int = Field(default=4000, ge=1)
+    """Training rows that a generator draws."""
+    eval_count: int = Field(default=500, ge=0)
+    """Held-out rows that a generator draws; 0 holds out none."""
+    eval_share: float = Field(default=0.1, ge=0, lt=1)
+    """Share of all prompts that is held out where ``eval`` is null: by a hash of the prompt that no seed changes, stratified by a file's ``difficulty``."""
+    eval_fresh: bool = False
+    """Draw new held-out rows (of the same held-out share) at every evaluation; false judges the same rows each time."""
+    on_broken: Literal["stop", "drop"] = "stop"
+    """A line that cannot be read: ``stop`` with its number, or ``drop`` it and count it aloud."""
+    encoding: str = "utf-8"
+    """Text encoding of local files; a byte-order mark is understood."""
     check_gold: bool = True
     """Score every row's own gold before training and list those that do not get full marks."""
 
@@ -103,6 +117,8 @@ class Term(Group):
     """Largest weighted amount that this term may add; null sets no cap."""
     when: dict[str, Any] | str | None = None
     """Routing: ``{column: value}`` (or a list of values); on other rows the term is not applicable."""
+    correct: str | None = None
+    """For a group-relative function: the term whose full marks mean "right". null: ``gate``, else the term named ``correct``, else the first."""
 
 
 class Pool(Group):
@@ -114,6 +130,8 @@ class Pool(Group):
     """Deadline of one verdict in seconds, counted from when judging starts."""
     backend: Literal["process", "inline"] = "process"
     """``process`` is killable; ``inline`` judges in the trainer, for pure quick verifiers only."""
+    batch_timeout_s: float | None = Field(default=None, gt=0)
+    """Deadline of one term over one batch in seconds, whatever the function does; null is 30 s plus ``timeout_s`` a row."""
     unsafe: bool = False
     """Run model-written code although no confinement works on this machine. Never on a machine you care for."""
 
@@ -190,8 +208,9 @@ class Algorithm(Group):
 class Generation(Group):
     """Who writes the completions, and how they are sampled."""
 
-    backend: Literal["hf", "vllm_server", "vllm_colocate"] = "hf"
-    """``hf``: the trainer itself; ``vllm_server``: a server this run owns; ``vllm_colocate``: vLLM inside each rank (GPU)."""
+    backend: Literal["auto", "hf", "vllm_server", "vllm_colocate"] = "auto"
+    """``hf``: the trainer itself; ``vllm_server``: a server this run owns; ``vllm_colocate``: vLLM inside each rank (GPU).
+    ``auto`` is settled by the machine and said in the plan, never left in a run's frozen ``config.yaml``."""
     temperature: float = Field(default=1.0, gt=0)
     """Sampling temperature in training."""
     top_p: float = Field(default=1.0, gt=0, le=1)
@@ -268,8 +287,8 @@ class Hardware(Group):
     """Address of node 0; null is this machine."""
     master_port: int | None = None
     """Port of the rendezvous; null picks a free one (needs one node)."""
-    zero_stage: Literal[0, 1, 2, 3] | None = None
-    """DeepSpeed ZeRO stage; null trains without DeepSpeed (one rank only)."""
+    zero_stage: Literal["auto", 0, 1, 2, 3] | None = None
+    """DeepSpeed ZeRO stage; null trains without DeepSpeed (one rank only); ``auto`` is settled by the machine and said."""
     offload: Literal["none", "optimizer", "all"] = "none"
     """Move optimizer state, or also parameters, to host memory (GPU)."""
     server_devices: list[int] | None = None
@@ -384,3 +403,38 @@ class Config(Group):
     curriculum: dict[str, Any] = Field(default_factory=dict)
     environment: dict[str, Any] = Field(default_factory=dict)
     run: Run = Field(default_factory=Run)
+
+
+class Eval(Group):
+    """How a checkpoint is judged."""
+
+    k: int = Field(default=1, ge=1)
+    """Sampled completions a prompt, for pass@k and mean@k; 1 with ``greedy`` on samples none."""
+    limit: int | None = Field(default=None, ge=1)
+    """Judge on the first N held-out rows; null takes them all."""
+    greedy: bool = True
+    """Judge one greedy completion a prompt (strict and lenient accuracy)."""
+    temperature: float | None = Field(default=None, gt=0)
+    """Temperature of the k samples; null takes the run's."""
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    """Nucleus of the k samples; null takes the run's."""
+    max_completion_length: int | None = Field(default=None, ge=1)
+    """Longest completion, in tokens; null takes the run's."""
+    batch_size: int = Field(default=64, ge=1)
+    """Completions generated at once (``backend=hf``)."""
+    backend: Literal["auto", "hf", "vllm"] = "auto"
+    """Who generates: transformers, or vLLM where it is installed and the model is worth its start."""
+    name: str | None = None
+    """Folder under ``eval/``; null makes one of the data set and the checkpoint."""
+    seed: int = Field(default=0, ge=0)
+    """Seeds sampling and the intervals; the same seed gives the same numbers."""
+
+
+class EvalConfig(Config):
+    """A whole evaluation: what is judged, on what, against what. Groups not given are those of the run that made the checkpoint."""
+
+    checkpoint: str = ""
+    """A run folder, a checkpoint folder or a hub id."""
+    baseline: str | None = None
+    """A second model judged on the same prompts: ``untrained`` (the run's own start), a folder or a hub id; null judges one."""
+    eval: Eval = Field(default_factory=Eval)

@@ -1,0 +1,152 @@
+"""Faults of a configuration as one line each: what is wrong in the field's words, where it was set, what to type.
+
+pydantic finds them, this module says them::
+
+    trainer.max_steps must be a whole number of at least -1, not 'abc' (set in: command line). Type: trainer.max_steps=200
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from rlvr_cli.config.fields import all_keys, choices, field_at, kind
+from rlvr_cli.config.nearest import nearest, nearest_key
+from rlvr_cli.config.options import groups, options, search_dirs
+from rlvr_cli.config.schema import Config
+from rlvr_cli.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Knows where a key was set: the command line, or the option file that says it."""
+
+    words: list[str]
+    chosen: dict[str, str]
+    cwd: Path
+    root: str
+
+    def of(self, key: str) -> str:
+        """``command line``, or the path of the file that sets ``key``."""
+        for word in self.words:
+            own = word.lstrip("+~").partition("=")[0]
+            if key == own or key.startswith(own + ".") or own.startswith(key + "."):
+                return "command line"
+        for group, name in reversed(list(self.chosen.items())):
+            option = options(group, self.cwd).get(name)
+            if option and sets(option.path, group, key):
+                return shown(option.path, self.cwd)
+        return self.root if self.root.endswith(".yaml") else f"{self.root}.yaml"
+
+
+def shown(path: Path, cwd: Path) -> str:
+    """A path as a person would type it from here."""
+    return str(path.relative_to(cwd)) if path.is_relative_to(cwd) else str(path)
+
+
+def sets(path: Path, group: str, key: str) -> bool:
+    """Whether an option file writes ``key`` (dotted, from the root)."""
+    text = path.read_text(encoding="utf-8")
+    whole = text.lstrip().startswith("# @package _global_")
+    parts = key.split(".") if whole else key.removeprefix(group.replace("/", ".") + ".").split(".")
+    if not whole and not key.startswith(group):
+        return False
+    node: Any = yaml.safe_load(text)
+    for part in parts:
+        if not isinstance(node, dict) or part not in node:
+            return False
+        node = node[part]
+    return True
+
+
+def guilty_file(message: str, cwd: Path) -> str | None:
+    """The option file that Hydra's message is about, where a YAML fault names one."""
+    for folder in search_dirs(cwd):
+        for path in folder.rglob("*.yaml"):
+            if str(path) in message or path.name in message:
+                return shown(path, cwd)
+    return None
+
+
+def unknown_key(key: str, word: str, schema: type[Config], known: list[str]) -> ConfigError:
+    """A key that is in no group: name the nearest key, or the group that was meant."""
+    value = word.partition("=")[2]
+    legal = all_keys(schema)
+    near = nearest_key(key, legal)
+    if near is None and "." not in key:
+        near = nearest(key, [*known, "seed", "recipe"], cutoff=0.6)
+    if near in known:
+        return ConfigError(f"{key} is not a key", where="command line", fix=f"{near}=OPTION (rlvr ls {near})")
+    head = key.split(".")[0]
+    fix = f"{near}={value}" if near else (f"rlvr config {head}" if head in schema.model_fields else "rlvr ls")
+    if word.startswith("+"):
+        return ConfigError(f"+{key} adds a key that nothing reads", where="command line", fix=fix)
+    return ConfigError(f"{key} is not a key", where="command line", fix=fix)
+
+
+def check_entry(cfg: Any, key: str, word: str, schema: type[Config]) -> None:
+    """A value for an entry of a typed mapping (``reward.terms.NAME.weight``) needs that entry to be there."""
+    from omegaconf import OmegaConf
+
+    parts = key.split(".")
+    for end in range(1, len(parts) - 1):
+        parent, child = ".".join(parts[:end]), parts[end]
+        node = OmegaConf.select(cfg, parent)
+        if parent == "reward.terms" and node is not None and child not in node:
+            near = nearest(child, list(node), cutoff=0.0)
+            rest = ".".join(parts[end + 1 :])
+            value = word.partition("=")[2]
+            fix = f"{parent}.{near}.{rest}={value}" if near else f"+{word}"
+            raise ConfigError(f"{parent} has no term {child!r}", where="command line", fix=fix)
+
+
+def validated(schema: type[Config], data: dict[str, Any], origin: Origin) -> Config:
+    """The typed configuration, or a ConfigError that says the first fault and counts the others."""
+    try:
+        return schema.model_validate(data)
+    except ValidationError as error:
+        first, *others = error.errors(include_url=False)
+        said = said_fault(first, schema, origin)
+        keys = {dotted(e["loc"], schema) for e in others} - {dotted(first["loc"], schema)}
+        if keys:
+            said.what += f" (and {len(keys)} more: {', '.join(sorted(keys))})"
+        raise said from error
+
+
+def dotted(loc: tuple[Any, ...], schema: type[Config]) -> str:
+    """The key of a fault; the arms of unions that pydantic appends are dropped."""
+    parts = [str(p) for p in loc]
+    while len(parts) > 1 and field_at(".".join(parts), schema) is None and field_at(".".join(parts[:-1]), schema) is not None:
+        parts.pop()
+    return ".".join(parts)
+
+
+def said_fault(fault: dict[str, Any], schema: type[Config], origin: Origin) -> ConfigError:
+    """One pydantic fault in a person's words."""
+    if fault["type"] == "extra_forbidden":
+        return said_extra(".".join(map(str, fault["loc"])), fault["input"], schema, origin)
+    key = dotted(fault["loc"], schema)
+    field, value = field_at(key, schema), fault["input"]
+    if fault["type"] == "missing":
+        return ConfigError(f"{key} is missing", where=origin.of(key.rpartition(".")[0]), fix=f"{key}=VALUE")
+    if field is None:
+        return ConfigError(f"{key}: {fault['msg']}, not {value!r}", where=origin.of(key))
+    near = nearest(str(value), choices(field)) if choices(field) else None
+    default = field.get_default(call_default_factory=True)
+    if near is None and isinstance(default, (int, float, str)) and not isinstance(default, bool):
+        near = default
+    fix = f"{key}={str(near).lower() if isinstance(near, bool) else near}" if near not in (None, "") else f"rlvr ls {key}"
+    return ConfigError(f"{key} must be {kind(field)}, not {value!r}", where=origin.of(key), fix=fix)
+
+
+def said_extra(key: str, value: Any, schema: type[Config], origin: Origin) -> ConfigError:
+    """A key in a file that the schema does not know."""
+    near = nearest_key(key, all_keys(schema))
+    head = key.split(".")[0]
+    if "." not in key and near is None:
+        near = nearest(key, [*schema.model_fields, *groups(origin.cwd)])
+    return ConfigError(f"{key} is not a key", where=origin.of(key), fix=f"{near}={value}" if near else f"rlvr config {head}")
