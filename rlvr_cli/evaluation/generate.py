@@ -141,9 +141,7 @@ def left_pad(rows: Sequence[Sequence[int]], pad: int) -> tuple[Any, Any]:
     return ids, mask
 
 
-def generate_batch(
-    model: Any, tokenizer: Any, ids: Sequence[Sequence[int]], draws: Sequence[Draw], sampling: Sampling
-) -> list[Completion]:
+def generate_batch(model: Any, tokenizer: Any, ids: Sequence[Sequence[int]], draws: Sequence[Draw], sampling: Sampling) -> list[Completion]:
     """One call of ``model.generate``: left-padded prompts in, completions cut at their stop token out."""
     stops = stop_tokens(model, tokenizer, sampling.stop_ids)
     pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else (stops[0] if stops else 0)
