@@ -103,7 +103,6 @@ def judge_many(
     for i, (verdict, _) in zip(todo, fresh, strict=True):
         verdicts[i] = verdict
     cache.store({keys[i]: verdict for i, (verdict, keep) in zip(todo, fresh, strict=True) if keep})
-    _counts.judged += len(todo)
     return verdicts
 
 
@@ -151,6 +150,7 @@ def _spare_cores() -> int:
 def _inline(judge_path: str, completions: list, rows: list, options: dict[str, Any]) -> Iterator[tuple[Verdict, bool]]:
     judge = load(judge_path)
     for completion, row in zip(completions, rows, strict=True):
+        _counts.judged += 1
         yield judged(judge, completion, row, options), False
 
 
@@ -237,6 +237,7 @@ class _Pool:
     def finish(self, batch: _Batch, index: int, result: tuple[Verdict, bool]) -> None:
         """Record a result and wake whoever waits for it."""
         with self.turn:
+            _counts.judged += 1
             batch.results[index] = result
             batch.running -= 1
             batch.left -= 1
@@ -244,6 +245,12 @@ class _Pool:
                 batch.done.set()
             elif batch.pending:
                 self.turn.notify()
+
+    def count(self, timeouts: int = 0, restarts: int = 0) -> None:
+        """Add to the counts that ``stats`` gives."""
+        with self.turn:
+            _counts.timeouts += timeouts
+            _counts.restarts += restarts
 
     def close(self) -> None:
         """Stop the threads, kill the workers, release the callers."""
@@ -277,7 +284,11 @@ class _Slot:
         try:
             while (job := self.pool.next_job()) is not None:
                 batch, index = job
-                self.pool.finish(batch, index, self._judge(batch.jobs[index], batch.timeout_s))
+                result = (Verdict(None, "the pool was shut down"), False)
+                try:
+                    result = self._judge(batch.jobs[index], batch.timeout_s)
+                finally:  # whatever happens here, the caller must not wait for ever
+                    self.pool.finish(batch, index, result)
         finally:
             self._drop()
 
@@ -297,13 +308,12 @@ class _Slot:
             try:
                 return self._ask(frame, timeout_s)
             except frames.Late:
-                _counts.timeouts += 1
-                _counts.restarts += 1
+                self.pool.count(timeouts=1, restarts=1)
                 self._drop()
                 return Verdict(None, f"judge timed out after {timeout_s:g} s"), False
             except (frames.Closed, OSError) as error:
                 why = self._last_words(error)
-                _counts.restarts += 1
+                self.pool.count(restarts=1)
                 self._drop()
             if self.pool.closed:
                 return Verdict(None, "the pool was shut down"), False
@@ -312,13 +322,12 @@ class _Slot:
     def _ask(self, frame: bytes, timeout_s: float) -> tuple[Verdict, bool]:
         if self.worker is None:
             self.worker = _Worker()
-        worker = self.worker
-        worker.start_job(frame)
-        reply = worker.receive(time.monotonic() + timeout_s)
-        if worker.jobs >= RECYCLE_AFTER:
+            self.worker.hello()
+        self.worker.start_job(frame)
+        result = self.worker.receive(time.monotonic() + timeout_s)
+        if self.worker.jobs > RECYCLE_AFTER:  # the hello counts
             self._drop()
-        verdict = Verdict(reply["score"], reply["reason"], reply["extracted"])
-        return verdict, bool(reply["cache"]) and verdict.score is not None
+        return result
 
     def _last_words(self, error: Exception) -> str:
         code = self.worker.ended() if self.worker is not None else None
@@ -352,27 +361,27 @@ class _Worker:
             os.close(down_read)
             os.close(up_write)
         os.set_blocking(self.down, False)
-        until = time.monotonic() + START_S
-        self._started(frames.encode({"path": [os.path.abspath(entry) for entry in sys.path]}), until)
 
-    def _started(self, frame: bytes, until: float) -> None:
+    def hello(self) -> None:
+        """Tell a new worker where this process finds its modules, and wait until it is up."""
+        self.start_job(frames.encode({"path": [os.path.abspath(entry) for entry in sys.path]}))
+
+    def start_job(self, frame: bytes) -> None:
+        """Hand over a job and wait until its judging starts."""
+        self.jobs += 1
+        until = time.monotonic() + START_S
         try:
             frames.send_bytes(self.down, frame, until)
             frames.receive(self.up, until)
         except frames.Late:
             raise frames.Closed(f"no start within {START_S:g} s") from None
 
-    def start_job(self, frame: bytes) -> None:
-        """Hand over a job and wait until its judging starts."""
-        self.jobs += 1
-        self._started(frame, time.monotonic() + START_S)
-
-    def receive(self, until: float) -> dict[str, Any]:
-        """The reply. One of another shape comes from a worker that can no longer be trusted."""
-        reply = frames.receive(self.up, until)
-        if not isinstance(reply, dict) or not {"score", "reason", "extracted", "cache"} <= reply.keys():
-            raise frames.Closed("reply of an unknown shape")
-        return reply
+    def receive(self, until: float) -> tuple[Verdict, bool]:
+        """The verdict and whether it may be kept. Another shape comes from a worker that can no longer be trusted."""
+        match frames.receive(self.up, until):
+            case {"score": float() | int() | None as score, "reason": str(reason), "extracted": str() | None as extracted, "cache": keep}:
+                return Verdict(score, reason, extracted), bool(keep) and score is not None
+        raise frames.Closed("reply of an unknown shape")
 
     def ended(self) -> int | None:
         """Exit status of a process that closed its pipe; waits a moment, since the pipe ends before the process does."""
