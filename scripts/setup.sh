@@ -71,7 +71,7 @@ main() {
   make_venv
   if [ "$stack" = cpu ]; then install_torch_cpu; fi
   install_lock "$stack"
-  .venv/bin/pip install -q --no-deps -e . || die "installing rlvr itself failed"
+  .venv/bin/pip install -q --no-deps --no-build-isolation -e . || die "installing rlvr itself failed"
   prove "$stack" 2> >(grep -v 'Setting accelerator' >&2)
   printf '%s' "$want" > "$stamp"
   say "done: .venv is ready. Type: .venv/bin/rlvr --help"
