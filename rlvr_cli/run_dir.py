@@ -1,0 +1,496 @@
+"""The folder of a run: who may write it, what lies where, and whether a checkpoint in it is whole.
+
+A run explains itself: ``config.yaml`` (resolved, frozen), ``command.txt``, ``env.json``, ``fingerprint.json``,
+``logs/<who>.<attempt>.log``, ``metrics.jsonl``, ``samples.jsonl``, ``checkpoints/step_N/``, ``final/``, ``last/``, ``eval/``.
+Nothing is ever overwritten: a name that exists is refused, resumed (``--resume``) or, being a run, removed (``--clean``)::
+
+    run = start(config, overrides, choices=composed.choices)      # outputs/tiny-arithmetic-math-20261129-214500
+    run.log("rank0")                                               # .../logs/rank0.1.log
+    run.set_status("finished", accuracy=0.98)
+
+Files are written whole or not at all; a lock that dies with its process keeps two launchers out of one folder.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rlvr_cli.config.schema import Config
+from rlvr_cli.errors import RunDirError
+
+# Keys that may differ when a run is resumed: they change what is recorded or how long is waited, not what is learnt.
+MAY_CHANGE = (
+    "run.", "tracker.", "guard.", "trainer.timeout_s", "trainer.profile", "trainer.save_total_limit", "trainer.samples_per_step",
+    "generation.startup_timeout_s", "generation.request_timeout_s", "generation.kv_cache_gib", "hardware.master_", "hardware.node_rank",
+    "hardware.server_devices", "hardware.trainer_devices", "hardware.threads", "reward.pool.workers",
+)  # fmt: skip
+
+SECRET_NAME = re.compile(r"(?i)(^|[_-])(token|secret|password|passwd|api_?key|access_?key|credentials?)$")
+TEXT_TOKEN = re.compile(r"(?i)^(eos|bos|pad|unk|sep|cls|mask|image|video)_token$")
+SECRET_VALUE = re.compile(r"\b(hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[A-Z0-9]{12,}|xox[abp]-[\w-]{10,})")
+MASK = "***"
+
+
+@dataclass
+class RunDir:
+    """One run's folder. ``attempt`` counts launches; ``lock`` is held by the launcher until it ends."""
+
+    path: Path
+    attempt: int = 1
+    lock: Any = field(default=None, repr=False)
+
+    @property
+    def config(self) -> Path:
+        """The frozen configuration that ranks read."""
+        return self.path / "config.yaml"
+
+    @property
+    def metrics(self) -> Path:
+        """A line a step."""
+        return self.path / "metrics.jsonl"
+
+    @property
+    def samples(self) -> Path:
+        """A line a completion."""
+        return self.path / "samples.jsonl"
+
+    @property
+    def checkpoints(self) -> Path:
+        """``step_N`` folders."""
+        return self.path / "checkpoints"
+
+    @property
+    def final(self) -> Path:
+        """The best model by held-out accuracy."""
+        return self.path / "final"
+
+    @property
+    def last(self) -> Path:
+        """The model of the last step."""
+        return self.path / "last"
+
+    def eval_dir(self, name: str) -> Path:
+        """The folder of one evaluation."""
+        return self.path / "eval" / name
+
+    def log(self, who: str) -> Path:
+        """The log file of ``launcher``, ``server``, ``rank0`` ... in this attempt."""
+        return self.path / "logs" / f"{who}.{self.attempt}.log"
+
+    def set_status(self, state: str, **facts: Any) -> None:
+        """Record ``running``, ``finished``, ``failed`` or ``interrupted``, with what a person wants to know first."""
+        old = read_json(self.path / "status.json")
+        told = {"state": state, "attempt": self.attempt, "started": old.get("started") if state != "running" else now()}
+        if state != "running":
+            told["ended"] = now()
+        write_atomic(self.path / "status.json", json.dumps({**told, **facts}, indent=1) + "\n")
+
+    def release(self) -> None:
+        """Give the lock back."""
+        if self.lock is not None:
+            self.lock.close()
+            self.lock = None
+
+
+def start(
+    config: Config, overrides: list[str], *, choices: dict[str, str] | None = None, resume: str | None = None, clean: bool = False
+) -> RunDir:
+    """Create a run's folder, or take it up again with ``resume``; locked, attempt counted, explained.
+
+    Raises RunDirError when the name exists and neither ``resume`` nor ``clean`` says what to do with it.
+    """
+    if resume is not None:
+        return take_up(find(resume, config.run.dir), config)
+    path = Path(config.run.dir) / (config.run.name or "")
+    if config.run.name is None:
+        path = make_unique(Path(config.run.dir), default_name(config, choices or {}))
+    else:
+        check_name(config.run.name)
+        if path.exists() or path.is_symlink():
+            if not clean:
+                raise exists(path, config)
+            remove(path)
+        make(path)
+    run = RunDir(path, lock=locked(path))
+    explain(run, config, overrides, choices or {})
+    return run
+
+
+def make(path: Path) -> None:
+    """Make one new folder; a file system that refuses is said in one line."""
+    try:
+        path.mkdir(parents=True, exist_ok=False)
+    except OSError as error:
+        raise RunDirError(f"{path} can not be made: {error.strerror}", where="run.dir and run.name", fix="run.dir=FOLDER") from error
+
+
+def make_unique(parent: Path, name: str) -> Path:
+    """Make ``parent/name``, or ``parent/name-2`` ... where another launcher was quicker."""
+    for suffix in ["", *[f"-{n}" for n in range(2, 1000)]]:
+        path = parent / (name + suffix)
+        try:
+            path.mkdir(parents=True, exist_ok=False)
+        except FileExistsError:
+            if parent.exists() and not parent.is_dir():
+                break
+            continue
+        except OSError as error:
+            raise RunDirError(f"{path} can not be made: {error.strerror}", where="run.dir", fix="run.dir=FOLDER") from error
+        return path
+    raise RunDirError(f"no free name like {parent / name}", where="run.dir", fix="run.dir=FOLDER")
+
+
+def check_name(name: str) -> None:
+    """A run's name is one folder name: no way out of ``run.dir``, nothing hidden."""
+    if not re.fullmatch(r"[A-Za-z0-9_][\w.,=+@-]*", name) or ".." in name:
+        safe = re.sub(r"[^\w.,=+@-]+", "-", name).strip(".-") or "mine"
+        raise RunDirError(f"run.name={name!r} is not a folder name", where="run.name", fix=f"run.name={safe}")
+
+
+def default_name(config: Config, choices: dict[str, str]) -> str:
+    """``model-dataset-reward-time``: what a person looks for in a list of runs."""
+    model = choices.get("model") or Path(config.model.path).name or "model"
+    if model == "hf":
+        model = Path(config.model.path).name or "hf"
+    data = choices.get("dataset") or config.dataset.generator or "data"
+    reward = choices.get("reward") or "-".join(config.reward.terms) or "reward"
+    name = f"{model}-{data}-{reward}-{time.strftime('%Y%m%d-%H%M%S')}"
+    return re.sub(r"[^\w.-]+", "-", name)
+
+
+def explain(run: RunDir, config: Config, overrides: list[str], choices: dict[str, str]) -> None:
+    """Write what this run is: configuration, command, machine, fingerprint."""
+    from rlvr_cli.config.compose import write_frozen
+    from rlvr_cli.machine import environment
+
+    for folder in (run.path / "logs", run.checkpoints):
+        folder.mkdir(exist_ok=True)
+    write_frozen(config, run.config)
+    write_atomic(run.path / "command.txt", command_line(overrides) + "\n")
+    write_atomic(run.path / "env.json", json.dumps(environment(), indent=1) + "\n")
+    write_atomic(run.path / "fingerprint.json", json.dumps({**fingerprint(config), "choices": choices}, indent=1) + "\n")
+    run.set_status("running")
+
+
+def command_line(overrides: list[str]) -> str:
+    """The command as a person would type it again, secrets masked."""
+    words = []
+    for word in overrides:
+        key, mark, value = word.partition("=")
+        hide = mark and (is_secret_name(key.split(".")[-1]) or SECRET_VALUE.search(value))
+        words.append(shlex.quote(f"{key}={MASK}" if hide else word))
+    return " ".join(["rlvr", "train", *words])
+
+
+def take_up(path: Path, config: Config) -> RunDir:
+    """Lock an existing run for another attempt; a configuration that would learn something else is refused, naming the keys."""
+    import yaml
+
+    lock = locked(path)
+    frozen = yaml.safe_load((path / "config.yaml").read_text(encoding="utf-8"))
+    changed = differences(frozen, masked(config.model_dump(mode="json")))
+    if changed:
+        lock.close()
+        said = "; ".join(f"{k} was {a!r}, now {b!r}" for k, a, b in changed[:3]) + (f" and {len(changed) - 3} more" if len(changed) > 3 else "")
+        raise RunDirError(f"{path} was started with another configuration: {said}", where="--resume", fix=f"rlvr train --resume {path.name}")
+    run = RunDir(path, attempt=last_attempt(path) + 1, lock=lock)
+    run.set_status("running")
+    return run
+
+
+def differences(old: Any, new: Any, prefix: str = "") -> list[tuple[str, Any, Any]]:
+    """Keys on which two configurations differ, as (key, old, new); keys that may change are left out."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        found = []
+        for key in dict.fromkeys([*old, *new]):
+            found += differences(old.get(key), new.get(key), f"{prefix}{key}.")
+        return found
+    key = prefix.rstrip(".")
+    if old == new or any(key.startswith(free) or f"{key}." == free for free in MAY_CHANGE):
+        return []
+    return [(key, old, new)]
+
+
+def exists(path: Path, config: Config) -> RunDirError:
+    """Why a folder that exists is not written to, and the two ways on."""
+    if not is_run(path):
+        return RunDirError(f"{path} exists and is not a run", where="run.name", fix=f"run.name={path.name}-2")
+    same = read_json(path / "fingerprint.json").get("config") == fingerprint(config)["config"]
+    state = status_of(path)["state"]
+    if same and state != "finished":
+        return RunDirError(f"{path} exists ({state}, same configuration)", where="run.name", fix=f"rlvr train --resume {path.name}")
+    what = "same configuration" if same else "another configuration"
+    return RunDirError(f"{path} exists ({state}, {what})", where="run.name", fix=f"run.name={path.name}-2, or --clean to remove it")
+
+
+def is_run(path: Path) -> bool:
+    """Whether a folder is one that :func:`start` made."""
+    return path.is_dir() and not path.is_symlink() and (path / "config.yaml").is_file() and (path / "fingerprint.json").is_file()
+
+
+def remove(path: Path) -> None:
+    """Remove a run's folder; anything else, and a run that is being written, is left alone."""
+    if not is_run(path):
+        raise RunDirError(f"{path} is not a run folder; nothing was removed", where="--clean", fix="run.name=OTHER")
+    if Path.cwd().resolve().is_relative_to(path.resolve()):
+        raise RunDirError(f"this shell is inside {path}; nothing was removed", where="--clean", fix="cd .. first")
+    lock = locked(path)
+    try:
+        shutil.rmtree(path)
+    finally:
+        lock.close()
+
+
+def locked(path: Path) -> Any:
+    """Hold the folder's lock until the process ends; RunDirError names the process that has it."""
+    handle = (path / ".lock").open("a+")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        handle.seek(0)
+        owner = handle.read().strip() or "?"
+        handle.close()
+        raise RunDirError(f"{path} is being written by process {owner}", where="run.name", fix=f"run.name={path.name}-2") from error
+    handle.truncate(0)
+    handle.write(str(os.getpid()))
+    handle.flush()
+    return handle
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a living launcher writes this run."""
+    try:
+        with (path / ".lock").open("r") as handle:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
+
+
+def last_attempt(path: Path) -> int:
+    """The highest attempt that left a log or a status."""
+    numbers = [int(m[1]) for p in (path / "logs").glob("*.log") if (m := re.search(r"\.(\d+)\.log$", p.name))]
+    return max([*numbers, int(read_json(path / "status.json").get("attempt") or 0)])
+
+
+def status_of(path: Path) -> dict[str, Any]:
+    """``status.json`` with the truth added: a run that says running and has no launcher has died."""
+    told = read_json(path / "status.json") or {"state": "unknown"}
+    if told["state"] == "running" and not is_locked(path):
+        told["state"] = "died"
+    return told
+
+
+def runs(parent: Path) -> Iterator[Path]:
+    """Every run in a folder, newest last; sweeps' jobs one level down too."""
+    if not parent.is_dir():
+        return
+    found = [p for pattern in ("*", "*/*") for p in parent.glob(pattern) if is_run(p)]
+    yield from sorted(found, key=lambda p: (p / "fingerprint.json").stat().st_mtime)
+
+
+def find(name: str, parent: str = "outputs") -> Path:
+    """A run by path, by name, by the start of a name that only one has, or ``latest``."""
+    for path in (Path(name), Path(parent) / name):
+        if is_run(path):
+            return path
+    known = list(runs(Path(parent)))
+    if name == "latest" and known:
+        return known[-1]
+    starts = [p for p in known if p.name.startswith(name)]
+    if len(starts) == 1:
+        return starts[0]
+    from rlvr_cli.config.nearest import nearest
+
+    near = nearest(name, [p.name for p in known]) if known else None
+    what = f"{len(starts)} runs start with {name!r}" if starts else f"there is no run {name!r}"
+    raise RunDirError(what, where=f"{parent}/", fix=str(near) if near else "rlvr runs")
+
+
+def latest_checkpoint(path: Path, *, ranks: int | None = None, zero_stage: int | None = None) -> tuple[Path | None, list[str]]:
+    """The newest checkpoint that a run can go on from, and why newer ones were passed over.
+
+    ranks, zero_stage: what the new attempt uses; DeepSpeed's files fit only the number of ranks that wrote them.
+    """
+    found = sorted(
+        ((int(m[1]), p) for p in (path / "checkpoints").glob("*") if (m := re.fullmatch(r"(?:step_|checkpoint-)(\d+)", p.name))), reverse=True
+    )
+    passed_over = []
+    for step, checkpoint in found:
+        fault = checkpoint_fault(checkpoint, step, ranks=ranks, zero_stage=zero_stage)
+        if fault is None:
+            return checkpoint, passed_over
+        passed_over.append(f"{checkpoint.name}: {fault}")
+    return None, passed_over
+
+
+def checkpoint_fault(path: Path, step: int, *, ranks: int | None = None, zero_stage: int | None = None) -> str | None:
+    """Why training can not go on from this folder; None when it is whole."""
+    state = read_json(path / "trainer_state.json")
+    if state.get("global_step") != step:
+        return "trainer_state.json is missing or is of another step"
+    weights = [*path.glob("*.safetensors"), *path.glob("pytorch_model*.bin")]
+    if not weights:
+        return "no weights"
+    cut = next((w.name for w in weights if w.suffix == ".safetensors" and not safetensors_whole(w)), None)
+    if cut:
+        return f"{cut} is cut short"
+    if (path / "latest").is_file():
+        return deepspeed_fault(path, ranks)
+    if zero_stage is not None:
+        return "was written without DeepSpeed"
+    missing = next((n for n in ("optimizer.pt", "scheduler.pt") if not torch_file_whole(path / n)), None)
+    return f"{missing} is missing or cut short" if missing else None
+
+
+def deepspeed_fault(path: Path, ranks: int | None) -> str | None:
+    """DeepSpeed's half: the folder that ``latest`` names, one optimizer file a rank, each whole."""
+    tag = (path / "latest").read_text(encoding="utf-8").strip()
+    shards = path / tag
+    if not tag or not shards.is_dir():
+        return f"latest names {tag!r}, which is not there"
+    states = sorted(shards.glob("*optim_states.pt"))
+    if not states and not list(shards.glob("*model_states.pt")):
+        return f"{tag} holds no states"
+    cut = next((p.name for p in shards.glob("*_states.pt") if not torch_file_whole(p)), None)
+    if cut:
+        return f"{cut} is cut short"
+    if ranks is not None and states and len(states) != ranks:
+        return f"was written by {len(states)} ranks, this run has {ranks}"
+    return None
+
+
+def safetensors_whole(path: Path) -> bool:
+    """Whether the file is as long as its own header says."""
+    size = path.stat().st_size
+    with path.open("rb") as handle:
+        length = int.from_bytes(handle.read(8), "little")
+        if size < 8 or length > size - 8:
+            return False
+        try:
+            header = json.loads(handle.read(length))
+        except ValueError:
+            return False
+    ends = [t["data_offsets"][1] for name, t in header.items() if name != "__metadata__"]
+    return size == 8 + length + max(ends, default=0)
+
+
+def torch_file_whole(path: Path) -> bool:
+    """torch saves zip archives; a cut one has lost its directory, which stands at the end."""
+    import zipfile
+
+    return path.is_file() and zipfile.is_zipfile(path)
+
+
+def rewind(path: Path, step: int) -> int:
+    """Drop the lines of ``metrics.jsonl`` and ``samples.jsonl`` after ``step`` (an attempt that got further); returns how many."""
+    dropped = 0
+    for name in ("metrics.jsonl", "samples.jsonl"):
+        file = path / name
+        if not file.is_file():
+            continue
+        keep, gone = [], 0
+        for line in file.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True):
+            try:
+                late = int(json.loads(line).get("step") or 0) > step or not line.endswith("\n")
+            except (ValueError, AttributeError, TypeError):
+                late = True  # the line that a kill cut in half
+            gone += late
+            if not late:
+                keep.append(line)
+        if gone:
+            write_atomic(file, "".join(keep))
+        dropped += gone
+    return dropped
+
+
+def fingerprint(config: Config) -> dict[str, Any]:
+    """What decides what is learnt: the configuration without records and waits, the data files, the versions."""
+    from rlvr_cli.machine import versions
+
+    data = masked(config.model_dump(mode="json"))
+    told = {k: v for k, v in flat(data) if not any(k.startswith(free) for free in MAY_CHANGE)}
+    files = {k: file_hash(Path(v)) for k in ("train", "eval") if (v := getattr(config.dataset, k)) and Path(v).is_file()}
+    return {"config": digest(told), "groups": {g: digest(data[g]) for g in sorted(data)}, "data": files, "versions": versions()}
+
+
+def flat(data: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Nested mapping to dotted keys."""
+    for key, value in data.items():
+        if isinstance(value, dict) and value:
+            yield from flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + str(key), value
+
+
+def digest(data: Any) -> str:
+    """Sixteen hex digits of a value's canonical JSON."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+def file_hash(path: Path) -> str:
+    """Sixteen hex digits of a file's content."""
+    summed = hashlib.sha256()
+    with path.open("rb") as handle:
+        while block := handle.read(1 << 20):
+            summed.update(block)
+    return summed.hexdigest()[:16]
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a key's name says that its value is a secret."""
+    return bool(SECRET_NAME.search(name)) and not TEXT_TOKEN.match(name)
+
+
+def masked(data: Any, name: str = "") -> Any:
+    """The same data with secrets replaced by ``***``: by the key's name, or by the look of the value."""
+    if isinstance(data, dict):
+        return {k: masked(v, str(k)) for k, v in data.items()}
+    if isinstance(data, list):
+        return [masked(v, name) for v in data]
+    if isinstance(data, str) and data and is_secret_name(name):
+        return MASK
+    return SECRET_VALUE.sub(MASK, data) if isinstance(data, str) else data
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Write a whole file or none: a neighbour is written, flushed and renamed over it."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object, or an empty one where there is none."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def now() -> str:
+    """This moment, as a person and a sorter read it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S%z")
