@@ -16,6 +16,7 @@ whole row, and of the worked answer that a cold start learns from (column arithm
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -61,6 +62,17 @@ def generate(
         tree = _draw_legal(rng, low=min, high=max, factor=max if factor_max is None else factor_max,
                            terms=rng.randint(terms, terms_max or terms), **shape)  # fmt: skip
         yield _row(tree, prompt)
+
+
+def training_rows(count: int, *, seed: int, share: float = 0.1, **keys: Any) -> Iterator[dict[str, Any]]:
+    """``count`` rows of the training side only, repeats allowed: what a cold start may see.
+
+    The held-out ``share`` is the one that ``dataset.eval_share`` keeps out of training, whatever the seeds.
+    """
+    from rlvr_cli.data.split import held_out
+
+    endless = itertools.chain.from_iterable(generate(count=1000, seed=seed * 1000 + i, **keys) for i in itertools.count(500))
+    return itertools.islice((row for row in endless if not held_out(row, share=share)), count)
 
 
 def _check(operators: Sequence[str], **keys: int | None) -> None:
