@@ -134,7 +134,9 @@ def _devices(config: Config, machine: Machine, device: str, backend: str, notes:
     trainers = [i for i in present if i not in server] if trainers is None else trainers
     both = sorted(set(server) & set(trainers))
     if both:
-        raise ConfigError(f"GPU {both[0]} is given to the server and to the trainer", where="hardware.server_devices, hardware.trainer_devices")
+        raise ConfigError(
+            f"GPU {both[0]} is given to the server and to the trainer", where="hardware.server_devices, hardware.trainer_devices"
+        )
     if not trainers:
         raise ConfigError("no GPU is left for the trainer", where="hardware.server_devices", fix="generation=vllm_colocate")
     notes.append(f"GPUs: server {server}, trainer {trainers}, disjoint")
@@ -145,7 +147,9 @@ def _ranks(config: Config, device: str, trainers: list[int], notes: list[str]) -
     asked = config.hardware.ranks
     if device == "cuda":
         if asked and asked > len(trainers):
-            raise ConfigError(f"{asked} ranks for {len(trainers)} trainer GPUs", where="hardware.ranks", fix=f"hardware.ranks={len(trainers)}")
+            raise ConfigError(
+                f"{asked} ranks for {len(trainers)} trainer GPUs", where="hardware.ranks", fix=f"hardware.ranks={len(trainers)}"
+            )
         return asked or len(trainers)
     if asked is None:
         notes.append("ranks: 1 (CPU)")
@@ -229,19 +233,25 @@ def _memory(config: Config, stage: int, world: int, precision: str) -> Memory | 
 
 def lines(plan: Plan) -> list[str]:
     """The plan for a person, one fact a line."""
-    where = f"{plan.ranks} rank{'s' * (plan.ranks > 1)} on {plan.device}"
-    if plan.trainer_devices:
-        where += f" {plan.trainer_devices}"
-    if plan.nodes > 1:
-        where += f" x {plan.nodes} nodes"
-    stage = "no DeepSpeed" if plan.zero_stage is None else f"DeepSpeed ZeRO-{plan.zero_stage}"
     server = f"vLLM server on {plan.server_devices or 'cpu'}" if plan.has_server else plan.backend
-    out = [
-        f"trainer     {where}, {stage}, {plan.mixed_precision}, {plan.threads} thread{'s' * (plan.threads > 1)} a rank",
-        f"generation  {server}",
-        f"batch       {plan.prompts_per_generation} prompts x G {plan.num_generations} = {plan.completions_per_generation} completions a generation"
-        f" ({plan.micro_batch} a micro-step x {plan.micro_steps} x {plan.world_size}), at most {plan.max_tokens_per_step:,} tokens a step",
-    ]
+    out = [f"trainer     {_trainer_words(plan)}", f"generation  {server}", f"batch       {_batch_words(plan)}"]
     if plan.memory:
-        out.append(f"memory      about {plan.memory.total:.1f} GiB a rank ({plan.memory.state:.1f} state, {plan.memory.logits:.1f} logits), an estimate")
+        parts = f"{plan.memory.state:.1f} state, {plan.memory.logits:.1f} logits"
+        out.append(f"memory      about {plan.memory.total:.1f} GiB a rank ({parts}), an estimate")
     return out + [f"chosen      {note}" for note in plan.notes]
+
+
+def _trainer_words(plan: Plan) -> str:
+    devices = f" {plan.trainer_devices}" if plan.trainer_devices else ""
+    nodes = f" x {plan.nodes} nodes" if plan.nodes > 1 else ""
+    stage = "no DeepSpeed" if plan.zero_stage is None else f"DeepSpeed ZeRO-{plan.zero_stage}"
+    threads = f"{plan.threads} thread{'s' * (plan.threads > 1)} a rank"
+    return f"{plan.ranks} rank{'s' * (plan.ranks > 1)} on {plan.device}{devices}{nodes}, {stage}, {plan.mixed_precision}, {threads}"
+
+
+def _batch_words(plan: Plan) -> str:
+    prompts = (
+        f"{plan.prompts_per_generation} prompts x G {plan.num_generations} = {plan.completions_per_generation} completions a generation"
+    )
+    shares = f"{plan.micro_batch} a micro-step x {plan.micro_steps} x {plan.world_size}"
+    return f"{prompts} ({shares}), at most {plan.max_tokens_per_step:,} tokens a step"

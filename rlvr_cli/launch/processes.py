@@ -34,7 +34,13 @@ class Kept:
         command = [sys.executable, "-I", "-S", keeper.__file__, *argv]
         with log.open("ab") as out:
             process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=out, stderr=out, env=None if env is None else dict(env), cwd=cwd, start_new_session=True
+                command,
+                stdin=subprocess.PIPE,
+                stdout=out,
+                stderr=out,
+                env=None if env is None else dict(env),
+                cwd=cwd,
+                start_new_session=True,
             )
         return cls(process, log)
 

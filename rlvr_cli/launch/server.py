@@ -82,7 +82,9 @@ def wait_ready(server: Server, timeout_s: float, say: Callable[[str], None]) -> 
     while (waited := time.monotonic() - start_time) < timeout_s:
         code = server.kept.poll()
         if code is not None:
-            raise LaunchError(f"the vLLM server ended with code {code} while starting: {last_error(server.kept.log)}", where=str(server.kept.log))
+            raise LaunchError(
+                f"the vLLM server ended with code {code} while starting: {last_error(server.kept.log)}", where=str(server.kept.log)
+            )
         if answers(server.base_url + "/health"):
             return waited
         if waited - said >= SAY_EVERY_S:

@@ -15,6 +15,15 @@ from typing import Any, TextIO
 Metrics = dict[str, Any]
 SPARKS = "▁▂▃▄▅▆▇█"
 KEPT_POINTS = 2000
+SHOWN = (  # label, key of metrics.jsonl, format
+    ("dead groups", "frac_reward_zero_std", ".2f"),
+    ("length", "completions/mean_length", ".1f"),
+    ("cut at the limit", "completions/clipped_ratio", ".2f"),
+    ("entropy", "entropy", ".3f"),
+    ("KL", "kl", ".4f"),
+    ("tokens a second", "tokens_per_second", ",.0f"),
+    ("seconds a step", "step_time", ".2f"),
+)
 
 
 def number(value: Any, form: str = ".3f") -> str:
@@ -57,7 +66,9 @@ def step_line(metrics: Metrics, max_steps: int | None, left: float | None) -> st
 def eval_line(metrics: Metrics) -> str:
     """A held-out evaluation as one plain line."""
     count = metrics.get("eval/n")
-    return f"held-out accuracy {number(metrics.get('eval/accuracy'))} at step {metrics['step']}" + (f"  (n={count:.0f}, greedy)" if count else "")
+    return f"held-out accuracy {number(metrics.get('eval/accuracy'))} at step {metrics['step']}" + (
+        f"  (n={count:.0f}, greedy)" if count else ""
+    )
 
 
 def sparkline(values: list[float], width: int = 40) -> str:
@@ -156,7 +167,8 @@ def render(view: View) -> Any:
     last = view.steps[-1] if view.steps else {}
     for name, value, history in _rows(view, last):
         table.add_row(Text(name, style="dim"), Text(value, style="bold"), Text(history, style="cyan"))
-    head = f"{view.phase}  step {last.get('step', 0)}/{view.max_steps or '?'}  {clock(time.monotonic() - view.started)} elapsed, {clock(view.left())} left"
+    times = f"{clock(time.monotonic() - view.started)} elapsed, {clock(view.left())} left"
+    head = f"{view.phase}  step {last.get('step', 0)}/{view.max_steps or '?'}  {times}"
     notes = Text("\n".join(list(view.messages)[-4:]), style="dim")
     return Panel(Group(table, notes) if view.messages else table, title=head, title_align="left", border_style="blue")
 
@@ -171,7 +183,5 @@ def _rows(view: View, last: Metrics) -> list[tuple[str, str, str]]:
     rows += [(f"  {name}", number(mean), history(f"rewards/{name}/mean")) for name, mean in term_means(last).items()]
     accuracy = [m["eval/accuracy"] for m in view.evals]
     rows.append(("held-out accuracy", number(accuracy[-1]) if accuracy else "-", sparkline(accuracy)))
-    shown = (("dead groups", "frac_reward_zero_std", ".2f"), ("length", "completions/mean_length", ".1f"), ("cut at the limit", "completions/clipped_ratio", ".2f"))
-    shown += (("entropy", "entropy", ".3f"), ("KL", "kl", ".4f"), ("tokens a second", "tokens_per_second", ",.0f"), ("seconds a step", "step_time", ".2f"))
-    rows += [(label, number(last[key], form), history(key)) for label, key, form in shown if last.get(key) is not None]
+    rows += [(label, number(last[key], form), history(key)) for label, key, form in SHOWN if last.get(key) is not None]
     return rows

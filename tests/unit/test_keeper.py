@@ -64,7 +64,10 @@ def test_stop_kills_the_deaf_and_the_daemons(tmp_path, monkeypatch):
 
 def test_sigkill_of_the_launcher_leaves_nothing(tmp_path):
     argv, pids = family(tmp_path, 300)
-    launcher = f"import sys, time, pathlib; from rlvr_cli.launch.processes import Kept; k = Kept.start({argv!r}, pathlib.Path({str(tmp_path / 'log')!r})); time.sleep(300)"
+    launcher = (
+        "import pathlib, time; from rlvr_cli.launch.processes import Kept;"
+        f"kept = Kept.start({argv!r}, pathlib.Path({str(tmp_path / 'log')!r})); time.sleep(300)"
+    )
     parent = subprocess.Popen([sys.executable, "-c", launcher])
     family_pids = read_pids(pids)
     keeper = [int(p) for p in Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()]

@@ -37,12 +37,17 @@ def test_two_ranks_on_cpu_always_get_deepspeed():
 
 @pytest.mark.parametrize(
     ("count", "backend", "server", "trainers"),
-    [(2, "vllm_server", [1], [0]), (4, "vllm_server", [3], [0, 1, 2]), (8, "vllm_server", [6, 7], [0, 1, 2, 3, 4, 5]), (8, "vllm_colocate", [], list(range(8)))],
+    [
+        (2, "vllm_server", [1], [0]),
+        (4, "vllm_server", [3], [0, 1, 2]),
+        (8, "vllm_server", [6, 7], [0, 1, 2, 3, 4, 5]),
+        (8, "vllm_colocate", [], list(range(8))),
+    ],
 )
 def test_server_and_trainer_gpus_are_disjoint(count, backend, server, trainers):
     plan = solve(config(generation={"backend": backend}), gpus(count))
     assert (plan.server_devices, plan.trainer_devices) == (server, trainers)
-    assert plan.ranks == len(trainers) and plan.zero_stage == 2 or len(trainers) == 1
+    assert (plan.ranks == len(trainers) and plan.zero_stage == 2) or len(trainers) == 1
 
 
 def test_one_gpu_colocates_and_refuses_a_server():
@@ -62,7 +67,11 @@ def test_auto_backend_is_said_aloud():
     [
         ({"hardware": {"device": "cuda"}}, LAPTOP, "no NVIDIA GPU"),
         ({"generation": {"backend": "vllm_colocate"}}, LAPTOP, "needs a GPU"),
-        ({"hardware": {"server_devices": [0], "trainer_devices": [0, 1]}, "generation": {"backend": "vllm_server"}}, gpus(2), "given to the server and"),
+        (
+            {"hardware": {"server_devices": [0], "trainer_devices": [0, 1]}, "generation": {"backend": "vllm_server"}},
+            gpus(2),
+            "given to the server and",
+        ),
         ({"hardware": {"trainer_devices": [7]}, "generation": {"backend": "hf"}}, gpus(2), "GPU 7 is not here"),
         ({"hardware": {"ranks": 3}, "generation": {"backend": "hf"}}, gpus(2), "3 ranks for 2"),
         ({"trainer": {"per_device_train_batch_size": 6}, "generation": {"backend": "hf"}}, LAPTOP, "not a multiple of G = 8"),
@@ -100,7 +109,9 @@ def test_precision_follows_the_gpu(capability, precision):
 
 def test_memory_of_a_7b_at_each_stage():
     """16 bytes a parameter in all; on 8 ranks stage 3 keeps an eighth of it."""
-    seven = {stage: estimate(7e9, trained_share=1, mixed=True, zero_stage=stage, ranks=8, tokens=0, vocabulary=1).state for stage in (0, 1, 2, 3)}
+    seven = {
+        stage: estimate(7e9, trained_share=1, mixed=True, zero_stage=stage, ranks=8, tokens=0, vocabulary=1).state for stage in (0, 1, 2, 3)
+    }
     assert seven[0] == pytest.approx(7e9 * 16 / 2**30, abs=0.01)
     assert seven[0] > seven[1] > seven[2] > seven[3] == pytest.approx(seven[0] / 8, abs=0.01)
 

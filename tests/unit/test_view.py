@@ -18,7 +18,10 @@ def test_plain_line_has_every_number_and_no_escape_codes():
     view.metrics(STEP)
     view.metrics({"step": 12, "eval/accuracy": 0.5, "eval/n": 500})
     text = out.getvalue()
-    assert "step   12/200  reward 0.641  correct 0.600  format 0.900  dead 0.31  length 21.4  kl -  1,840 tok/s  0.31 s/step  left 0:58" in text
+    assert (
+        "step   12/200  reward 0.641  correct 0.600  format 0.900  dead 0.31  length 21.4  kl -  1,840 tok/s  0.31 s/step  left 0:58"
+        in text
+    )
     assert "held-out accuracy 0.500 at step 12  (n=500, greedy)" in text and "\x1b" not in text
 
 
