@@ -37,7 +37,7 @@ def boxed(completions, *, prompts=None, **kwargs) -> Scores:
     return pay(judge, completions, rows_of(len(completions)), form="boxed")
 
 
-def regex(completions, *, pattern, full=False, flags="s", timeout_s=5.0, prompts=None, **kwargs) -> Scores:
+def regex(completions, *, pattern, full=False, flags="s", timeout_s=None, prompts=None, **kwargs) -> Scores:
     r"""1.0 where ``pattern`` is found; ``full``: where it matches the whole text. A pattern that runs away is stopped.
 
     >>> regex(["Answer: 4", "four"], pattern=r"Answer: \d+", full=True)

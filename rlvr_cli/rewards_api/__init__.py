@@ -12,13 +12,14 @@ routing rows, running terms side by side under a deadline, naming what breaks, a
 
 from rlvr_cli.rewards_api.bind import BoundTerm, bind, configure_pool
 from rlvr_cli.rewards_api.call import TermResult
-from rlvr_cli.rewards_api.compose import Composed, as_matrix, compose
+from rlvr_cli.rewards_api.compose import NO_TERM, Composed, as_matrix, compose
 from rlvr_cli.rewards_api.gold import GoldReport, check_gold
 from rlvr_cli.rewards_api.group_terms import concat, consecutive_groups, correct_of, group_terms, groups_by_prompt, local_terms
 from rlvr_cli.rewards_api.resolve import resolve
 from rlvr_cli.rewards_api.score import score_batch, score_group, score_local
 
 __all__ = [
+    "NO_TERM",
     "BoundTerm",
     "Composed",
     "GoldReport",

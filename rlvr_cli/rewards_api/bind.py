@@ -19,11 +19,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from rlvr_cli.config.nearest import nearest
 from rlvr_cli.config.schema import Pool, Reward, Term
-from rlvr_cli.errors import RewardError
+from rlvr_cli.errors import ConfigError, RewardError
 from rlvr_cli.rewards_api import contract, routing
 from rlvr_cli.rewards_api.call import TermResult, checked, scores_of
-from rlvr_cli.rewards_api.resolve import nearest, resolve
+from rlvr_cli.rewards_api.resolve import resolve
 from rlvr_cli.verifiers.verdict import Completion
 
 BATCH_BASE_S = 30.0
@@ -120,13 +123,29 @@ class BoundTerm:
 
 def bind(reward: Reward | Mapping[str, Any], columns: Iterable[str] | None = None, *, search: Path | None = None) -> list[BoundTerm]:
     """The terms of a reward, each resolved and checked. ``columns``: those of the data set; None checks all but them."""
-    config = reward if isinstance(reward, Reward) else Reward.model_validate(dict(reward))
+    config = validated(reward)
     if not config.terms:
         raise RewardError("the reward has no terms", where="reward.terms", fix="reward=math")
     known = None if columns is None else list(columns)
     terms = [_bind_one(name, term, config.pool, known, search) for name, term in config.terms.items()]
     _check_references(terms)
     return terms
+
+
+def validated(reward: Reward | Mapping[str, Any]) -> Reward:
+    """The reward as its schema. Raises ConfigError, one line, for an unknown key or a wrong type."""
+    if isinstance(reward, Reward):
+        return reward
+    try:
+        return Reward.model_validate(dict(reward))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(["reward", *map(str, first["loc"])])
+        parent, _, key = place.rpartition(".")
+        near = nearest(key, Term.model_fields if parent.startswith("reward.terms.") else Reward.model_fields)
+        unknown = first["type"] == "extra_forbidden"
+        what = f"{place} is not a key" if unknown else f"{place}: {first['msg']}"
+        raise ConfigError(what, fix=f"{parent}.{near}=..." if unknown and near else None) from error
 
 
 def _bind_one(name: str, term: Term, pool: Pool, columns: list[str] | None, search: Path | None) -> BoundTerm:
@@ -137,20 +156,9 @@ def _bind_one(name: str, term: Term, pool: Pool, columns: list[str] | None, sear
             raise RewardError(
                 f"the data has no column {column!r} to route by", where=f"reward.terms.{name}.when", fix=nearest(column, columns)
             )
-    return BoundTerm(
-        name,
-        term.fn,
-        fn,
-        needs,
-        dict(term.options),
-        term.weight,
-        term.gate,
-        term.cap,
-        term.when,
-        term.correct,
-        pool.timeout_s,
-        pool.batch_timeout_s,
-    )
+    mix = {key: getattr(term, key) for key in ("weight", "gate", "cap", "when", "correct")}
+    limits = {"row_timeout_s": pool.timeout_s, "batch_timeout_s": pool.batch_timeout_s}
+    return BoundTerm(name, term.fn, fn, needs, dict(term.options), **mix, **limits)
 
 
 def _check_references(terms: Sequence[BoundTerm]) -> None:
@@ -179,7 +187,7 @@ def _unwrapped(fn: Callable) -> Callable:
 
 def configure_pool(reward: Reward | Mapping[str, Any]) -> None:
     """Apply ``reward.pool`` to the workers of this process; call it once, before the first verdict."""
-    config = reward if isinstance(reward, Reward) else Reward.model_validate(dict(reward))
+    config = validated(reward)
     from rlvr_cli.verifiers import pool
 
-    pool.configure(workers=config.pool.workers, timeout_s=config.pool.timeout_s, backend=config.pool.backend, unsafe=config.pool.unsafe)
+    pool.configure(workers=config.pool.workers, timeout_s=config.pool.timeout_s, backend=config.pool.backend)

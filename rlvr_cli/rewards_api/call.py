@@ -103,9 +103,7 @@ def scores_of(name: str, call: Callable[[Sequence[int]], Any], completions: Sequ
         raise
     except Exception as error:
         at = _culprit(call, n, timeout_s)
-        which = (
-            f"{n} completions, the first: {sample_of(completions[0])}" if at is None else f"completion {at}: {sample_of(completions[at])}"
-        )
+        which = f"{n} rows, the first: {sample_of(completions[0])}" if at is None else f"completion {at}: {sample_of(completions[at])}"
         raise RewardError(f"reward {name!r} raised {type(error).__name__}: {_one_line(error)} on {which}") from error
 
 

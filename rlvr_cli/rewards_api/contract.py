@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rlvr_cli.config.nearest import nearest
 from rlvr_cli.errors import RewardError
-from rlvr_cli.rewards_api.resolve import nearest
 
 # What the trainer hands over beside the columns; one value a completion, or one for the whole batch.
 PER_ROW = ("prompts", "completions", "completion_ids", "group_id", "correct", "environments")

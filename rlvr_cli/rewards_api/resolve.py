@@ -15,7 +15,6 @@ rlvr_cli.errors.RewardError: rewards.format has no function 'answer_tga'. Type: 
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import importlib
 import importlib.util
@@ -23,17 +22,12 @@ import inspect
 import pkgutil
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+from rlvr_cli.config.nearest import nearest
 from rlvr_cli.errors import MissingDependency, RewardError
-
-
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The closest of ``names``, or None when nothing is close."""
-    close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.5)
-    return close[0] if close else None
 
 
 def resolve(dotted: str, *, search: Path | None = None, where: str | None = None) -> Callable:

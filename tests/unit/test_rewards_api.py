@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import subprocess
 import sys
 import time
 
@@ -204,9 +205,8 @@ def test_a_hanging_reward_is_named_at_its_deadline(user):
 
 
 def test_terms_run_side_by_side_and_async_ones_are_awaited(user):
-    terms = bind(
-        {"terms": {"a": {"fn": "rewards.mine.slow_async"}, "b": {"fn": "rewards.mine.slow_too"}, "c": {"fn": "rewards.mine.numbers"}}}
-    )
+    functions = {"a": "slow_async", "b": "slow_too", "c": "numbers"}
+    terms = bind({"terms": {name: {"fn": f"rewards.mine.{fn}"} for name, fn in functions.items()}})
     results = score_batch(terms, None, ["x", "y"], {})
     assert [results[name].scores for name in "abc"] == [[1.0, 1.0]] * 3
 
@@ -352,13 +352,10 @@ def test_golds_are_scored_by_their_own_reward(user):
 
 
 def test_a_typo_in_a_term_is_refused_by_the_schema(user):
-    with pytest.raises((ConfigError, ValueError), match="wieght"):
+    with pytest.raises(ConfigError, match=r"reward\.terms\.t\.wieght.*reward\.terms\.t\.weight"):
         bind({"terms": {"t": {"fn": "rewards.mine.tagged", "wieght": 1}}})
 
 
-def test_the_api_needs_no_torch(
-    run_without_torch="import sys, rlvr_cli.rewards_api; assert 'torch' not in sys.modules and 'trl' not in sys.modules",
-):
-    import subprocess
-
-    assert subprocess.run([sys.executable, "-c", run_without_torch], timeout=60).returncode == 0
+def test_the_api_needs_no_torch():
+    code = "import sys, rlvr_cli.rewards_api; assert not {'torch', 'trl', 'hydra'} & set(sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
