@@ -1,0 +1,93 @@
+"""Is the final answer the gold answer? The mathematics verifier: find it, read it, compare it, run nothing.
+
+``extract`` finds the final answer, ``fast`` settles plain numbers, ``reader`` parses the rest into a tree of this package's own
+(no text ever reaches ``eval`` or a library's parser), ``compare`` decides exactly or at random points with 50 digits, and the few
+integrals, limits and infinite sums go to sympy in a killable worker.
+
+>>> judge("So 3 of 4 remain: \\\\boxed{\\\\frac{3}{4}}", {"answer": "0.75"})
+Verdict(score=1.0, reason='equals the gold 0.75', extracted='\\\\frac{3}{4}')
+>>> judge("The answer is 1, 2 or 3.", {"answer": "3"}).score
+0.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
+
+from . import compare, gold
+from .extract import Found, find
+
+__all__ = ["equal", "extract_answer", "gold_completion", "judge", "judge_batch"]
+
+
+def judge(
+    completion: Completion,
+    row: dict[str, Any],
+    *,
+    tolerance: float = 1e-6,
+    strict: bool = False,
+    require_tag: str | None = None,
+) -> Verdict:
+    """1.0 when the completion's final answer equals ``row["answer"]``, 0.0 when not, None when the gold can not be read."""
+    return judge_batch([completion], [row], tolerance=tolerance, strict=strict, require_tag=require_tag)[0]
+
+
+def judge_batch(
+    completions: Sequence[Completion],
+    rows: Sequence[dict[str, Any]],
+    *,
+    tolerance: float = 1e-6,
+    strict: bool = False,
+    require_tag: str | None = None,
+) -> list[Verdict]:
+    """Verdicts in order."""
+    return [
+        _judge_one(completion, row, Fraction(str(tolerance)), strict, require_tag) for completion, row in zip(completions, rows, strict=True)
+    ]
+
+
+def _judge_one(completion: Completion, row: dict[str, Any], tolerance: Fraction, strict: bool, require_tag: str | None) -> Verdict:
+    reference = gold.answers(row.get("answer"))
+    if reference is None:
+        return Verdict(None, f"gold unreadable: {str(row.get('answer'))[:60]!r}")
+    found = find(text_of(completion), prompt=_prompt_text(row.get("prompt")), strict=strict, require_tag=require_tag)
+    if found.text is None:
+        return Verdict(0.0, found.problem or "no final answer found")
+    same = compare.same(found.text, reference, tolerance)
+    return Verdict(float(same), f"equals the gold {_short(reference)}" if same else f"gold {_short(reference)}, answer {_short(found.text)}", found.text)
+
+
+def extract_answer(text: str, *, prompt: str | None = None, strict: bool = False, require_tag: str | None = None) -> Found:
+    """The final answer of a text: ``Found(text, how, problem)``."""
+    return find(text, prompt=prompt, strict=strict, require_tag=require_tag)
+
+
+def equal(a: str, b: str, *, tolerance: float = 1e-6) -> bool:
+    """Whether answer ``a`` equals reference ``b``, both bare answers.
+
+    >>> equal("1/2", "0.5"), equal("(1, 2)", "(2, 1)")
+    (True, False)
+    """
+    return compare.same(a, b, Fraction(str(tolerance)))
+
+
+def gold_completion(row: dict[str, Any]) -> str | None:
+    """What a perfect completion of the row looks like; None when its gold is unreadable."""
+    reference = gold.answers(row.get("answer"))
+    return None if reference is None else f"<answer>\\boxed{{{reference}}}</answer>"
+
+
+def _prompt_text(prompt: Any) -> str | None:
+    """The question's text, of a prompt in either form."""
+    if prompt is None or isinstance(prompt, str):
+        return prompt
+    return "\n".join(m["content"] for m in prompt if isinstance(m, dict) and m.get("role") == "user" and isinstance(m.get("content"), str)) or None
+
+
+def _short(text: str, width: int = 60) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= width else text[: width - 1] + "…"

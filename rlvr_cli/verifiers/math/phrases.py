@@ -1,0 +1,237 @@
+"""Answers announced in words, in many languages, and the last resort: the closing formula or number of a finished text.
+
+>>> [inner for _, _, inner in stated("La respuesta es 45.\\nFinal answer: -0.25")]
+['45', '-0.25']
+>>> conclusion("She gives 9 away. So 15 marbles are left.")
+('15', 'number')
+>>> conclusion("We are given 12 and 15 and must find the sum.") is None
+True
+"""
+
+from __future__ import annotations
+
+import re
+
+_LINK = r"(?:\s*(?:is|are|was|equals|would be|will be|should be|must be|has to be|comes out to(?: be)?|comes to|turns out to be|becomes|=|:|->|→|⇒)\s*)"
+_SUBJECT = (
+    r"(?:(?:the|my|our|your|a)\s+)?(?:(?:final|correct|right|only|required|numerical|exact|complete|simplified|desired|overall|resulting|best|true|actual)\s+){0,2}"
+    r"(?:answer|answers|ans)(?:\s+(?:choice|option|value|here|to (?:the|this|that|your|part)\s[\w' ]{0,40}?|of the (?:problem|question)|in [\w ]{1,20}?|"
+    r"(?:i|we) (?:get|find|give|have|submit|arrive at)|then|therefore|thus))?"
+)
+_ENGLISH = rf"\b{_SUBJECT}[*_\s]*(?:\([^()\n]{{0,20}}\)\s*)?{_LINK}"
+_OPTION = (
+    r"\b(?:the\s+)?(?:correct|right|best|matching|true)\s+(?:option|choice|statement|alternative|letter)\s*(?:is|:|would be|=)\s*|\b(?:i|we)(?: would|'ll| will)? "
+    r"(?:choose|select|pick)\s*:?\s*"
+)
+_WEAK_HEAD = r"\b(?:the\s+)?(?:final\s+)?(?:result|solution|value)s?\s*[*_]*\s*(?::|is\s*:|are\s*:)\s*"
+_OTHERS = (
+    r"(?:最终|最后|正确|标准|参考)?(?:答案|结果)(?:应该|应|就)?(?:是|为|等于|：|:|選|选)\s*[:：]?\s*|(?:故|应|因此|所以|综上|，|,|。|^)\s*(?:本题)?(?:应)?选(?:择|项)?\s*[:：]?\s*"
+    r"|(?<![问回解])答\s*[:：]\s*|(?:最終的な)?(?:答え|解答|正解|答)(?:は|：|:)[、,]?\s*|(?:최종\s*)?(?:정답|답|해답)(?:은|:|는)\s*[:：]?\s*"
+    r"|\b(?:la\s+|una\s+)?(?:respuesta|réponse|risposta|resposta|solución|resultado)(?:\s+(?:final|finale|correcta|correcte|corretta|correta|es|definitiva))*\s*(?:es|est|è|é|:|será|=)\s*:?\s*"
+    r"|\b(?:die\s+|das\s+)?(?:richtige\s+|endgültige\s+)?(?:end)?(?:antwort|ergebnis|resultat)(?:\s+(?:ist|lautet|beträgt))?\s*(?::|(?<=ist)|(?<=lautet)|(?<=beträgt))\s*:?\s*"
+    r"|(?:окончательный\s+|правильный\s+|итоговый\s+)?(?:ответ|відповідь)\s*(?::|—|-|=|равен|это)\s*|(?:vậy\s+)?(?:đáp án|đáp số|kết quả|câu trả lời)(?:\s+(?:đúng|cuối cùng))?\s*(?:là|:)\s*:?\s*"
+    r"|(?:الإجابة|الجواب|الاجابة)(?:\s+(?:النهائية|الصحيحة|النهائي|الصحيح))?\s*(?:هي|هو|:)\s*:?\s*|(?:अंतिम\s+)?उत्तर\s*(?:है|:|=)\s*:?\s*|\b(?:jawaban(?:nya)?)(?:\s+akhir)?\s*(?:adalah|:)\s*"
+    r"|\b(?:sonuç|cevap|yanıt)\s*:?\s*|\b(?:het\s+)?(?:eind)?antwoord\s*(?:is|:)\s*|\b(?:odpowiedź|odpověď|svar(?:et)?|vastaus|răspuns(?:ul)?|válasz|odgovor)\s*(?:to|je|är|er|on|este|:)\s*:?\s*"
+    r"|(?:คำตอบ)\s*(?:คือ|:)\s*|(?:התשובה|תשובה)\s*(?:היא|:)\s*|(?:απάντηση)\s*(?:είναι|:)\s*|(?:پاسخ)\s*:?\s*|উত্তর\s*:?\s*"
+)
+_A_LINE = r"^[ \t]*(?:\*\*)?A(?:NSWER)?(?:\*\*)?\s*:[ \t]*|^[ \t]*#{0,6}[ \t]*(?:\*\*)?(?:final\s+)?answer(?:\*\*)?[ \t]*:?(?:\*\*)?[ \t]*\n+"
+_JSON = r"\"(?:final_)?answer\"\s*:\s*"
+_STATED = re.compile("|".join((_A_LINE, _JSON, _ENGLISH, _OPTION, _WEAK_HEAD, _OTHERS)), re.I | re.M)
+
+_ABBREVIATION = re.compile(r"\b(?:i\.e|e\.g|a\.m|p\.m|no|approx|etc|sq|ft|in|vs|cu|st|mr|dr)$", re.I)
+_SENTENCE_END = re.compile(r"[.!?](?=[\s*_\"')\]$]|$)|[。！？]|\n")
+_CLAUSE_END = re.compile(
+    r",?\s+(?:because|since|as (?:required|desired|claimed|we|the|it|shown|expected)|which|where|so that|so\b(?! far)|hence|therefore|thus|for (?:a|the|this|all|each|every)\b"
+    r"|by (?:the|using)|when|assuming|given that|from|note|but|although|after|obtained|meaning|corresponding|is what)\b|,\s+(?=(?!and\b|or\b|y\b|und\b|et\b|e\b|o\b|ou\b|oder\b)"
+    r"[a-zà-ÿ]{2,}\b(?!\s*=))|\s+(?:になります|となります|です|だ|입니다|이다|이에요|है)|(?<=[\d\w}$)])\s*(?:です|となる|입니다|이다|である)|，(?=[\u4e00-\u9fff])",
+    re.I,
+)
+_LEAD = re.compile(r"^(?:that|therefore|thus|simply|just|exactly|equal to|equals|given by|indeed|clearly|about|approximately|roughly|option|choice|answer|letter|选项|option)\s+", re.I)
+_ECHO = re.compile(
+    r"\b(?:question|problem|prompt|exercise|task|asks?|asked|asking|whether|given|suppose|imagine|if the answer|restat\w+|repeat\w*|quote[sd]?|we are told|want to (?:know|find)"
+    r"|need to (?:find|know|compute|determine|show|check|see)|must (?:find|compute|determine|show)|have to (?:find|compute|determine)|to find|will now|let us|let's|i will|i'll|we will"
+    r"|how (?:many|much)|what is|determine|calculate the|a (?:first|naive|common|wrong|typical|rough) (?:guess|answer|mistake|error|attempt)|someone|student|one might|you might|might (?:think|say)"
+    r"|could be|may be|might be|not sure|guess|perhaps|maybe|possibly|unless)\b|题目|问题|已知|假设|问：|是否|如果",
+    re.I,
+)
+_ANSWERS_IT = re.compile(r"\b(?:solution|answer|solves?|response)\s+(?:to|of|for)\s+(?:the|this|our|your)\s+(?:given\s+)?(?:question|problem|exercise|task)\b", re.I)
+_OPEN_QUESTION = re.compile(r"[?？]")
+_CUE = re.compile(
+    r"(?:=|≈|\\approx|\bequals?|\bequal to|\bis|\bare|\bwas|\bwere|\bbe|\bgets?|\bgot|\bgives?|\byields?|\bobtains?|\bfinds?|\bhas|\bhave|\bhad|\bleaves?|\bmakes?|\bcosts?|\bneeds?|\bpays?|\bearns?|\btotals?"
+    r"|\bof|\bprints|\breturns|\boutputs?|\bresult|\btotal|:|是|为|等于|共|有|得|にな|は|=|\bes|\best|\bist|\bsono|\bè|\bé|\bsind|\bson)\s*(?:about|approximately|exactly|only|just|therefore|then|also|a total of|\\?\$)?\s*$",
+    re.I,
+)
+_NUMBER = re.compile(
+    r"(?<![\w.^_\\{])[-+]?(?:[$€£¥₹]\s*)?[-+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)?(?:(?<=\d)[.,]\d+|(?<!\d)\.\d+)?(?<=\d)(?:\s*/\s*\d+(?:\.\d+)?)?(?:[eE][-+]?\d+)?(?:\s*\\?%)?(?![\d^])"
+)
+_FORMULA = re.compile(r"\$\$(.+?)\$\$|\\\[(.+?)\\\]|\\\((.+?)\\\)|(?<![\\\d])\$(?!\s*\d+(?:,\d{3})*(?:\.\d+)?[\s.,;)]+[a-z])([^$\n]+?)(?<!\\)\$", re.S)
+_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
+_NOT_WORD = re.compile(
+    r"\b(?:not|isn't|never|cannot|can't|neither|wasn't)\b|n't\b|不是|并非|不等于|\bno es\b|\bnicht\b|\bn'est pas\b|\bnon è\b|\bnão é\b|(?<!\w)не\b|ではない|아니", re.I
+)
+_CLOSER = re.compile(r"hope|thank|let me know|good luck|q\.?e\.?d|complet|done|verified|check|consistent|note", re.I)
+
+
+def stated(text: str) -> list[tuple[int, int, str]]:
+    """All announced answers as (start, end, inner), in order; those that are no answer but prose are left out."""
+    found = []
+    for cue in _STATED.finditer(text):
+        line = _line_before(text, cue.start())
+        if is_echo(line) or (is_negated(line, "") and not re.search(r"[,;:]\s*$", line)):
+            continue
+        start, end = _span(text, cue.end())
+        inner = tidy(text[start:end])
+        if inner and answer_like(inner):
+            found.append((cue.start(), end, inner))
+    return found
+
+
+def _line_before(text: str, position: int) -> str:
+    """What stands before, in the same sentence."""
+    before = text[max(0, position - 200) : position]
+    return re.split(r"[.!?。！？;；](?:\s|$)|\n", before)[-1]
+
+
+def _span(text: str, start: int) -> tuple[int, int]:
+    """From a cue to the end of its sentence; over blank lines and into display mathematics when the cue ends its line."""
+    gap = re.compile(r"[\s*_:#>]*").match(text, start)
+    start = gap.end()
+    opener = re.compile(r"\$\$|\\\[|\\\(|\$").match(text, start)
+    if opener:
+        close = {"$$": "$$", "\\[": "\\]", "\\(": "\\)", "$": "$"}[opener[0]]
+        if (end := text.find(close, opener.end())) > 0 and "\n\n" not in text[opener.end() : end]:
+            tail = _sentence_end(text, end + len(close))
+            return start, tail
+    return start, _sentence_end(text, start)
+
+
+def _sentence_end(text: str, start: int) -> int:
+    """The first full stop, line end or the like that does not belong to a number or an abbreviation."""
+    for stop in _SENTENCE_END.finditer(text, start, start + 2000):
+        if stop[0] == "." and (_ABBREVIATION.search(text, max(0, stop.start() - 8), stop.start()) or re.match(r"\.\s*(?:[a-z]\.|\d)", text[stop.start() : stop.start() + 4])):
+            continue
+        if stop[0] == "!" and re.match(r"!\s*(?:[=+*/$)]|$)", text[stop.start() : stop.start() + 3]) and text[stop.start() - 1 : stop.start()].isdigit():
+            return stop.end() if text[stop.end() : stop.end() + 1] in ("", "\n") else _sentence_end(text, stop.end())
+        return stop.start()
+    return min(len(text), start + 2000)
+
+
+def tidy(inner: str) -> str:
+    """An announced answer without mark-up, quotes, lead words and explanations after it."""
+    inner = re.sub(r"[*_`]{2,}|`|^[*_]+|(?<=[\w)$}%])[*_]+$", "", inner.strip()).strip()
+    if m := re.search(r"\b(?:i\.e\.|that is,|namely,?)\s*(\S.*)$", inner, re.I):
+        inner = m[1]
+    if m := re.search(r"\bnot\s+[^,;]{1,30}?\s*,?\s+but(?: rather)?\s+(\S.*)$", inner, re.I):
+        inner = m[1]
+    for _ in range(3):
+        inner = _LEAD.sub("", inner)
+    clause = _CLAUSE_END.search(inner)
+    if clause and clause.start() > 0:
+        inner = inner[: clause.start()]
+    return inner.strip().strip("\"'“”").rstrip(" .;:,!。").strip("*").strip()
+
+
+def answer_like(inner: str) -> bool:
+    """Whether an announced text can be an answer: mathematics, a letter, or a few words; not a clause of prose."""
+    if not inner or len(inner) > 2000:
+        return False
+    if re.search(r"[\d$\\=]", inner):
+        return True
+    words = inner.split()
+    if re.match(r"(?:in|to|as|of|the following|obtained|found|correct|wrong|incorrect|right|clear|obvious|below|above|always|also|this|very)\b", inner, re.I):
+        return len(words) == 1 and inner.lower() in ("wrong", "incorrect", "right", "correct")
+    return len(words) <= 8
+
+
+def short_answer(inner: str) -> bool:
+    """Whether what follows ``####`` is an answer and no heading ("#### Step 2: solve")."""
+    return not re.match(r"(?:\*\*)?(?:step|part|case|solution|answer|final|explanation|method|approach|verification|conclusion|check|note)\b", inner, re.I) and (
+        len(inner) <= 60 and not inner.rstrip("* ").endswith(":") or bool(re.match(r"[-$\\\d({\[]", inner))
+    )
+
+
+def is_negated(sentence: str, inner: str) -> bool:
+    """Whether the words say that ``inner`` is not the answer."""
+    head = sentence[: len(sentence) - len(inner)] if inner else sentence
+    return bool(_NOT_WORD.search(head[-60:])) or bool(inner and re.match(r"(?:not|nicht|never|不是)\b", inner, re.I))
+
+
+def is_echo(text: str) -> bool:
+    """Whether the words restate the question or announce work rather than conclude."""
+    sentence = re.split(r"[.!。！;；](?:\s|$)|\n", text)[-1]
+    sentence = _ANSWERS_IT.sub("", sentence)
+    return bool(re.search(r"\b(?:question|problem|asks?|asked|whether|if the answer|suppose|imagine|student|someone|common mistake|first guess)\b|题目|是否", sentence, re.I))
+
+
+def conclusion(text: str) -> tuple[str, str] | None:
+    """The closing formula or number of a text that is finished; None when nothing concludes. The stated fall-back."""
+    text = _CODE.sub(" ", text[-6000:])
+    if "<<" in text and re.search(r"<<[^<>\n]*=[^<>\n]*>>", text):
+        return None  # calculator annotations belong to a form that ends with #### or "A:"; without it the text was cut
+    stated_now = stated(text)
+    if stated_now and not is_negated(text[stated_now[-1][0] : stated_now[-1][1]], stated_now[-1][2]):
+        return stated_now[-1][2], "phrase"
+    sentences = _sentences(text)
+    for count, (sentence, finished) in enumerate(reversed(sentences)):
+        if re.search(r"[\d$]|\\\(|\\\[", sentence):
+            return _closing(sentence, finished)
+        if count >= 2 or _ECHO.search(sentence) or _OPEN_QUESTION.search(sentence) or not finished:
+            return None
+    return None
+
+
+def _sentences(text: str) -> list[tuple[str, bool]]:
+    """Non-empty sentences with whether each is finished: ended by punctuation, or a line of its own before another."""
+    out, start = [], 0
+    while start < len(text):
+        end = _sentence_end(text, start)
+        stop = text[end : end + 1]
+        if text[start:end].strip(" \n\t*_#-"):
+            finished = stop not in ("", "\n") or end < len(text.rstrip()) or _bare(text[start:end])
+            out.append((text[start:end] + (stop if stop in "?？" else ""), bool(finished)))
+        start = max(end, start) + 1
+    return out[-12:]
+
+
+def _bare(line: str) -> bool:
+    """A last line without a full stop counts as finished when it is nothing but a short formula or number, or ends in a closed formula."""
+    line = line.strip().strip("*_ ")
+    if re.search(r"(?:[-+*/=^({\[,<]|\\(?:times|cdot|frac|div|pm))$", line):
+        return False
+    words = re.findall(r"[A-Za-z]{2,}", re.sub(r"\\[A-Za-z]+", "", line))
+    return len(words) <= 1 or bool(re.search(r"(?:\$|\\\)|\\\]|[\"')!:*_✓✔✅🚗😊]|[^\x00-\u2fff])$", line)) or bool(re.search(r"=\s*[$€£]?-?[\d.,/]+\s*%?$", line))
+
+
+def _closing(sentence: str, finished: bool) -> tuple[str, str] | None:
+    """The last formula or number of the last sentence with one, when that sentence concludes."""
+    if not finished or _OPEN_QUESTION.search(sentence) or _ECHO.search(_ANSWERS_IT.sub("", sentence)):
+        return None
+    formulas = [m for m in _FORMULA.finditer(sentence)]
+    if formulas:
+        last = formulas[-1]
+        inner = next(group for group in last.groups() if group)
+        tail = sentence[last.end() :]
+        lone = len(formulas) == 1 or bool(re.search(r"[A-Za-z\u4e00-\u9fff]{2,}", sentence[formulas[-2].end() : last.start()]))
+        if lone and not re.search(r"\d", tail) and not _NOT_WORD.search(sentence[max(0, last.start() - 30) : last.start()]):
+            return inner.strip() + _unit_after(tail), "formula"
+    return _closing_number(sentence)
+
+
+def _unit_after(tail: str) -> str:
+    m = re.match(r"\s*(\\?%|percent\b|pct\b)", tail)
+    return " " + m[1] if m else ""
+
+
+def _closing_number(sentence: str) -> tuple[str, str] | None:
+    numbers = [m for m in _NUMBER.finditer(sentence) if m[0].strip()]
+    if not numbers:
+        return None
+    for number in reversed(numbers):
+        head, tail = sentence[: number.start()], sentence[number.end() :]
+        if _NOT_WORD.search(head[-25:]) or re.match(r"\s*(?:less|more|fewer) than|\s*(?:is|was) not|\s*(?:or|and|to|或)\s", tail):
+            continue
+        conclusive = len(numbers) == 1 or _CUE.search(head) or number is numbers[-1] and not tail.strip(" .*_!,)")
+        listed = len(numbers) > 1 and re.search(r"\d[%$\w]*\s*(?:,|;|or|and|或|和|/)\s*(?:or |and )?[$€£]?$", head)
+        if conclusive and not listed:
+            return number[0].strip(), "number"
+    return None
