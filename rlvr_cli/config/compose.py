@@ -148,8 +148,8 @@ def run_hydra(root: str, picks: list[str], cwd: Path) -> tuple[dict[str, Any], d
     import hydra.conf  # noqa: F401  registers Hydra's own settings
     from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
     from hydra._internal.hydra import Hydra
-    from hydra.core.plugins import Plugins
     from hydra.core.global_hydra import GlobalHydra
+    from hydra.core.plugins import Plugins
     from hydra.errors import HydraException
     from hydra.types import RunMode
     from omegaconf import OmegaConf
@@ -180,7 +180,7 @@ def apply_values(base: dict[str, Any], tree: dict[str, Any], values: list[Any], 
     from omegaconf.errors import OmegaConfBaseException
 
     for group, content in tree.items():
-        if content is None:
+        if content is None and isinstance(base.get(group), dict):
             tree[group] = {}
     cfg = OmegaConf.merge(OmegaConf.create(base), OmegaConf.create(tree))
     for override in values:
