@@ -1,0 +1,88 @@
+"""``rlvr eval``: find the model, inherit its run's configuration, judge, show."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+EPILOGUE = """\
+examples:
+  rlvr eval checkpoint=outputs/RUN                         greedy accuracy on the run's held-out prompts
+  rlvr eval checkpoint=outputs/RUN eval.k=8                and pass@1, 2, 4, 8 from eight draws a prompt
+  rlvr eval checkpoint=outputs/RUN baseline=untrained      against what the run started from, pair by pair
+  rlvr eval checkpoint=outputs/RUN/checkpoints/step_50     one checkpoint of a run
+  rlvr eval checkpoint=Qwen/Qwen2.5-0.5B-Instruct dataset=gsm8k reward=math eval.limit=200
+  rlvr eval checkpoint=outputs/B baseline=outputs/A        two runs on the same prompts
+
+A run's template, stop ids, system prompt, data, reward and sampling are inherited; any group=option or key=value here
+comes before them. Results: outputs/RUN/eval/NAME/summary.json and samples.jsonl."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line of ``rlvr eval``."""
+    made = argparse.ArgumentParser(
+        prog="rlvr eval",
+        usage="rlvr eval checkpoint=RUN|DIR|HUB_ID [baseline=untrained|...] [eval.k=8] [eval.limit=200] [group=option] [key=value]",
+        description="Judge a checkpoint with its reward: accuracy and pass@k, each with a 95% interval.",
+        epilog=EPILOGUE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("words", nargs="*", metavar="key=value", help="checkpoint=, baseline=, eval.*, or anything that rlvr train takes")
+    made.add_argument("--json", action="store_true", help="print the summary as JSON instead of a table")
+    return made
+
+
+def run(argv: list[str]) -> int:
+    """Evaluate and show; returns the exit code."""
+    options, unknown = parser().parse_known_args(argv)
+    config, target, outputs = prepare([*options.words, *unknown], root="eval")
+    from rlvr_cli.evaluation.evaluate import evaluate
+    from rlvr_cli.evaluation.show import show
+
+    done = evaluate(config, target, outputs=outputs, say=say)
+    if options.json:
+        print(json.dumps(done.summary, indent=2, ensure_ascii=False))
+        return 0
+    show(done.summary)
+    print(f"written: {done.folder / 'summary.json'}, {done.folder / 'samples.jsonl'}")
+    return 0
+
+
+def say(text: str) -> None:
+    """Progress goes to stderr, so that stdout holds the result alone."""
+    import sys
+
+    print(text, file=sys.stderr)
+
+
+def prepare(words: list[str], *, root: str) -> tuple[Any, Any, Path]:
+    """The typed configuration, the model it is about, and the folder of runs; every fault a person made is raised here."""
+    from rlvr_cli.config.compose import compose
+    from rlvr_cli.evaluation.target import find_target
+
+    outputs = Path(value_of(words, "run.dir") or "outputs")
+    target = find_target(value_of(words, "checkpoint") or "", outputs)
+    inherited = target.run_config()
+    inherited.pop("run", None)  # the old run's name and place are not this command's
+    config = compose(words, root=root, inherit=inherited or None).config
+    need_reward_and_data(config, target)
+    return config, target, outputs
+
+
+def value_of(words: list[str], key: str) -> str | None:
+    """The last ``key=value`` among the words, without quotes."""
+    found = [word.split("=", 1)[1].strip("\"'") for word in words if word.split("=", 1)[0].lstrip("+") == key and "=" in word]
+    return found[-1] if found else None
+
+
+def need_reward_and_data(config: Any, target: Any) -> None:
+    """A model without a run brings neither data nor reward."""
+    from rlvr_cli.errors import ConfigError
+
+    data = config.dataset
+    if not (data.generator or data.train or data.eval):
+        raise ConfigError(f"{target.path} is no run, so the data must be named", where="dataset", fix="dataset=gsm8k")
+    if not config.reward.terms:
+        raise ConfigError(f"{target.path} is no run, so the reward must be named", where="reward", fix="reward=math")

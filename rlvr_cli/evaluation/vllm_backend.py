@@ -1,0 +1,129 @@
+"""Completions from a vLLM server that this evaluation starts, owns and takes down.
+
+Prompts go as token ids, made by the same code as for transformers, and each request carries its draw's own seed, so a
+draw does not depend on its neighbours here either. Equal to the transformers backend in distribution, not text by text:
+the two turn a seed into tokens differently. What vLLM itself leaves open is rounding by batch shape::
+
+    with VllmBackend(path, model_config, generation_config, log=Path("eval.log")) as backend:
+        completions = backend.generate(tokenizer, draws, sampling)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from rlvr_cli.config.schema import Generation
+from rlvr_cli.config.schema import Model as ModelConfig
+from rlvr_cli.errors import LaunchError, MissingDependency
+from rlvr_cli.evaluation.generate import Completion, Draw, Sampling, draw_seed, prompt_ids
+
+MODEL_NAME = "policy"
+CONCURRENT = 64
+
+
+class VllmBackend:
+    """A context manager around one server process."""
+
+    def __init__(self, path: str, model: ModelConfig, generation: Generation, *, device: str, log: Path):
+        self.path, self.model, self.generation, self.device, self.log = path, model, generation, device, log
+        self.server: Any = None
+
+    def __enter__(self) -> VllmBackend:
+        from importlib.util import find_spec
+
+        from rlvr_cli.launch.ports import free_ports
+        from rlvr_cli.launch.processes import Kept
+        from rlvr_cli.launch.server import Server, wait_ready
+
+        if find_spec("vllm") is None:
+            raise MissingDependency("eval.backend=vllm needs vLLM", where="eval.backend", fix="eval.backend=hf")
+        (port,) = free_ports(1)
+        kept = Kept.start(self.argv(port), self.log, env={**os.environ, **self.environment()})
+        self.server = Server(kept, f"http://127.0.0.1:{port}", None, 0, 0)
+        try:
+            wait_ready(self.server, self.generation.startup_timeout_s, lambda text: print(text, file=sys.stderr))
+        except BaseException:
+            self.server.stop()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.server.stop()
+
+    def argv(self, port: int) -> list[str]:
+        """The server's command line."""
+        words = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", self.path, "--served-model-name", MODEL_NAME]
+        words += ["--host", "127.0.0.1", "--port", str(port), "--generation-config", "vllm"]
+        if self.model.dtype != "auto":
+            words += ["--dtype", self.model.dtype]
+        if self.generation.max_model_len:
+            words += ["--max-model-len", str(self.generation.max_model_len)]
+        if self.model.trust_remote_code:
+            words += ["--trust-remote-code"]
+        if self.device == "cpu":
+            words += ["--enforce-eager"]
+        else:
+            words += ["--tensor-parallel-size", str(self.generation.tensor_parallel_size)]
+        return words
+
+    def environment(self) -> dict[str, str]:
+        """Quiet, and with a bounded cache on a CPU."""
+        quiet = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "TOKENIZERS_PARALLELISM": "false"}
+        space = {"VLLM_CPU_KVCACHE_SPACE": str(max(1, round(self.generation.kv_cache_gib)))} if self.device == "cpu" else {}
+        return {**quiet, **space}
+
+    def generate(
+        self, tokenizer: Any, draws: Sequence[Draw], sampling: Sampling, *, on_batch: Callable[[int, int], None] | None = None
+    ) -> list[Completion]:
+        """Completions in the order of ``draws``; many requests at once, the server batches them."""
+        ids = [prompt_ids(tokenizer, d.prompt, sampling.template_options) for d in draws]
+        done = 0
+        with ThreadPoolExecutor(CONCURRENT) as threads:
+            out = []
+            for completion in threads.map(lambda pair: self.ask(request(*pair, sampling)), zip(ids, draws, strict=True)):
+                out.append(completion)
+                done += 1
+                if on_batch:
+                    on_batch(done, len(draws))
+        return out
+
+    def ask(self, body: dict[str, Any]) -> Completion:
+        """One request, with the server's own words where it refuses."""
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        post = urllib.request.Request(
+            self.server.base_url + "/v1/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
+        )
+        try:
+            with opener.open(post, timeout=self.generation.request_timeout_s) as reply:
+                answer = json.load(reply)
+        except urllib.error.HTTPError as error:
+            raise LaunchError(f"the vLLM server refused a request: {error.read().decode('utf-8', 'replace')[:300]}") from error
+        except (OSError, ValueError) as error:
+            raise LaunchError(f"the vLLM server did not answer: {error}", where=str(self.log)) from error
+        choice = answer["choices"][0]
+        return Completion(choice["text"], answer["usage"]["completion_tokens"], choice["finish_reason"] == "length")
+
+
+def request(ids: Sequence[int], draw: Draw, sampling: Sampling) -> dict[str, Any]:
+    """The body of one completion request."""
+    body: dict[str, Any] = {
+        "model": MODEL_NAME,
+        "prompt": list(ids),
+        "max_tokens": sampling.max_new_tokens,
+        "temperature": 0.0 if sampling.greedy else sampling.temperature,
+        "repetition_penalty": sampling.repetition_penalty,
+        "skip_special_tokens": True,
+        "stop_token_ids": list(sampling.stop_ids),
+    }
+    if not sampling.greedy:
+        body |= {"top_p": sampling.top_p, "top_k": sampling.top_k, "min_p": sampling.min_p or 0.0}
+        body["seed"] = draw_seed(sampling.seed, draw.prompt_id, draw.sample)
+    return body
