@@ -1,0 +1,143 @@
+"""One rank's training, from the frozen configuration to ``final/``: load, assemble, resume or start, train.
+
+The order matters: settings before the model (ZeRO-3 loads it sharded), rewards and data before the weights (a wrong
+column must not cost a load), callbacks last (they need the trainer). Everything that can be decided was decided by the
+parent and stands in ``config.yaml`` and ``plan.json``; all ranks read the same files and so do the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from rlvr_cli import rewards_api
+from rlvr_cli.config.compose import read_frozen
+from rlvr_cli.config.schema import Config
+from rlvr_cli.data import Loaded, load
+from rlvr_cli.errors import ConfigError, DataError
+from rlvr_cli.training import grpo_config, records, resume
+from rlvr_cli.training.callbacks.guard import Guard
+from rlvr_cli.training.callbacks.heldout import HeldOutAccuracy
+from rlvr_cli.training.callbacks.keep import Keep
+from rlvr_cli.training.callbacks.record import Record, Status
+from rlvr_cli.training.callbacks.watchdog import Watchdog
+from rlvr_cli.training.rewards_bridge import RewardBridge
+
+
+def train(config_file: Path) -> None:
+    """Train as ``config_file`` says, in the folder that it lies in."""
+    run_dir = config_file.resolve().parent
+    config, plan = read_frozen(config_file), read_plan(run_dir)
+    if config.hardware.zero_stage is None:
+        leave_lonely_group()
+    args = grpo_config.make(config, run_dir, server=plan.get("server"))
+    status = Status(run_dir, writes=args.process_index == 0)
+    status.say("loading")
+    trainer, held_out = assemble(config, plan, run_dir, args, status)
+    checkpoint = resume.prepare(run_dir, config, args)
+    trainer.train(resume_from_checkpoint=checkpoint and str(checkpoint))
+    status.say("done", step=trainer.state.global_step, max_steps=trainer.state.max_steps)
+    if args.process_index == 0:
+        records.write_json(run_dir / "training.json", summary(trainer, held_out))
+
+
+def assemble(config: Config, plan: dict[str, Any], run_dir: Path, args: Any, status: Status) -> tuple[Any, HeldOutAccuracy]:
+    """The trainer with its rewards, data, model and callbacks."""
+    from transformers import PrinterCallback
+
+    from rlvr_cli.training.policy import load_policy, load_tokenizer, peft_config
+    from rlvr_cli.training.trainer import RLVRTrainer
+
+    model_path = plan.get("model_path") or model_folder(config)
+    tokenizer = load_tokenizer(config, model_path)
+    rows = read_rows(config, tokenizer, args)
+    rewards_api.configure_pool(config.reward)
+    terms = rewards_api.bind(config.reward, rows.columns)
+    trainer = RLVRTrainer(
+        bridge=RewardBridge(terms, unjudged_stop_share=config.reward.unjudged_stop_share),
+        generation_factory=generation_factory(config, plan.get("server")),
+        model=load_policy(config, model_path, args),
+        args=args,
+        train_dataset=as_dataset(rows.train),
+        processing_class=tokenizer,
+        peft_config=peft_config(config),
+    )
+    trainer.remove_callback(PrinterCallback)
+    held_out = HeldOutAccuracy(config, rows.eval, status)
+    keep, record = Keep(config, run_dir), Record(run_dir, status, config.trainer.samples_per_step)
+    held_out.trainer = keep.trainer = trainer
+    held_out.hooks.append(keep.on_held_out)
+    record.attach(trainer)
+    for callback in (held_out, Guard(config.guard, status), record, keep, Watchdog(run_dir, config.trainer.timeout_s)):
+        trainer.add_callback(callback)
+    return trainer, held_out
+
+
+def leave_lonely_group() -> None:
+    """A single rank without DeepSpeed needs no process group: DDP around it costs time and cannot resume on CPU."""
+    if os.environ.get("WORLD_SIZE") == "1":
+        for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"):
+            os.environ.pop(name, None)
+
+
+def read_plan(run_dir: Path) -> dict[str, Any]:
+    """``plan.json``; empty when a rank is started by hand."""
+    file = run_dir / "plan.json"
+    return json.loads(file.read_text()) if file.is_file() else {}
+
+
+def model_folder(config: Config) -> str:
+    """Where the weights lie, when no parent prepared them."""
+    from rlvr_cli.models import prepare
+
+    return str(prepare(config.model, config.seed))
+
+
+def read_rows(config: Config, tokenizer: Any, args: Any) -> Loaded:
+    """Training and held-out rows whose prompts fit, and at least one whole generation of them."""
+    from rlvr_cli.data import drop_long
+    from rlvr_cli.evaluation.generate import prompt_ids
+
+    rows = load(config.dataset, seed=config.seed, system_prompt=config.model.system_prompt)
+    limit = config.dataset.max_prompt_tokens
+    if limit:
+        rows.train, long = drop_long(rows.train, lambda prompt: len(prompt_ids(tokenizer, prompt)), limit)
+        rows.eval, long_held = drop_long(rows.eval, lambda prompt: len(prompt_ids(tokenizer, prompt)), limit)
+        for line in (*long, *long_held):
+            print(f"dropped: {line}", flush=True)
+    need = args.generation_batch_size // args.num_generations
+    if len(rows.train) < need:
+        raise DataError(
+            f"{len(rows.train)} training prompts, but one generation takes {need}: TRL would train for no step at all",
+            where="dataset, trainer.per_device_train_batch_size",
+            fix=f"trainer.per_device_train_batch_size={max(1, len(rows.train)) * args.num_generations}",
+        )
+    return rows
+
+
+def as_dataset(rows: list[dict[str, Any]]) -> Any:
+    """Rows as the ``Dataset`` that TRL wants."""
+    from datasets import Dataset
+
+    return Dataset.from_list(rows)
+
+
+def generation_factory(config: Config, server: dict[str, Any] | None) -> Any:
+    """What makes the client of a server without CUDA; None where TRL generates by itself."""
+    if config.generation.backend != "vllm_server":
+        return None
+    if not server:
+        raise ConfigError("generation=vllm_server needs the server that rlvr train starts", where="plan.json", fix="rlvr train ...")
+    if server["backend"] != "rlvr_shm":
+        return None
+    from rlvr_cli.weights.generation import factory
+
+    return factory(config, server)
+
+
+def summary(trainer: Any, held_out: HeldOutAccuracy) -> dict[str, Any]:
+    """What ``training.json`` keeps beside the records: how many steps, how many tokens."""
+    state = trainer.state
+    return {"steps": state.global_step, "epochs": state.epoch, "tokens": state.num_input_tokens_seen, "held_out": len(held_out.rows)}
