@@ -121,14 +121,21 @@ class BoundTerm:
             result.put(row, score, reason, verdict.extracted if verdict else None)
 
 
-def bind(reward: Reward | Mapping[str, Any], columns: Iterable[str] | None = None, *, search: Path | None = None) -> list[BoundTerm]:
-    """The terms of a reward, each resolved and checked. ``columns``: those of the data set; None checks all but them."""
+def bind(
+    reward: Reward | Mapping[str, Any], columns: Iterable[str] | None = None, *, search: Path | None = None, alone: bool = False
+) -> list[BoundTerm]:
+    """The terms of a reward, each resolved and checked. ``columns``: those of the data set; None checks all but them.
+
+    ``alone`` lets a function that is only safe behind a gate (``needs_gate``) stand by itself, to be looked at, not trained on.
+    """
     config = validated(reward)
     if not config.terms:
         raise RewardError("the reward has no terms", where="reward.terms", fix="reward=math")
     known = None if columns is None else list(columns)
     terms = [_bind_one(name, term, config.pool, known, search) for name, term in config.terms.items()]
     _check_references(terms)
+    if not alone:
+        _check_gated(terms)
     return terms
 
 
@@ -177,6 +184,16 @@ def _check_references(terms: Sequence[BoundTerm]) -> None:
                 raise RewardError(f"gates go in a circle: {' -> '.join([*seen, at])}", where=f"reward.terms.{term.name}.gate")
             seen.append(at)
             at = by_name[at].gate
+
+
+def _check_gated(terms: Sequence[BoundTerm]) -> None:
+    """A function marked ``needs_gate`` pays for the look of an answer: ungated, it is farmed."""
+    for term in terms:
+        if getattr(_unwrapped(term.fn), "needs_gate", False) and term.gate is None and term.weight > 0:
+            others = [t.name for t in terms if t is not term and not t.group_relative]
+            what = f"{term.dotted} pays whether or not the answer is right, so it needs a gate"
+            gate = "correct" if "correct" in others else next(iter(others), None)
+            raise RewardError(what, where=f"reward.terms.{term.name}", fix=gate and f"reward.terms.{term.name}.gate={gate}")
 
 
 def _unwrapped(fn: Callable) -> Callable:

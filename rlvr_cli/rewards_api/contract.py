@@ -82,7 +82,7 @@ def check(term: str, dotted: str, fn: Callable, options: Mapping[str, Any], colu
     _check_positional_only(dotted, fn, where)
     _check_options(term, dotted, fn, options)
     if columns is not None:
-        _check_columns(term, dotted, needs, set(columns))
+        _check_columns(term, dotted, fn, needs, set(columns))
     return needs
 
 
@@ -104,10 +104,14 @@ def _check_options(term: str, dotted: str, fn: Callable, options: Mapping[str, A
         raise RewardError(f"{dotted} has no option {name!r} (it has: {have})", where=f"reward.terms.{term}.options", fix=fix)
 
 
-def _check_columns(term: str, dotted: str, needs: Needs, columns: set[str]) -> None:
+def _check_columns(term: str, dotted: str, fn: Callable, needs: Needs, columns: set[str]) -> None:
+    parameters = inspect.signature(fn).parameters
     for name in needs.required_columns:
         if name in columns:
             continue
+        if parameters[name].kind is inspect.Parameter.KEYWORD_ONLY:
+            fix = f"reward.terms.{term}.options.{name}=VALUE"
+            raise RewardError(f"{dotted} needs the option {name!r}", where=f"reward.terms.{term}.options", fix=fix)
         near = nearest(name, columns)
         have = ", ".join(sorted(columns)) or "none"
         raise RewardError(

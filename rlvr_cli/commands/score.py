@@ -1,0 +1,163 @@
+"""``rlvr score``: JSONL in, JSONL out, no model. The same functions that training calls, on completions that exist already.
+
+Rows stream in batches; a line that cannot be scored is named on standard error and makes the exit code 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, TextIO
+
+from rlvr_cli.errors import EXIT_FAILED, EXIT_OK, ConfigError
+
+EPILOGUE = """\
+a row:  {"completion": "... <answer>4</answer>", "answer": "4"}     and any columns its reward needs
+out:    the same columns, and scores, total, reasons, extracted     (null: could not judge, or the term does not apply)
+examples:
+  rlvr score reward=math data=answers.jsonl > scored.jsonl
+  zcat answers.jsonl.gz | rlvr score reward=math data=- out=scored.jsonl
+  rlvr score reward=rewards.mine.f data=answers.jsonl reward.terms.f.options.tolerance=0.01
+  rlvr score reward=math data=answers.jsonl dataset.columns.completion=response dataset.columns.answer=target
+exit codes: 0 every line was scored, 1 some lines could not be read, 2 the reward or the file can not be used"""
+OWN = ("reward", "data", "out", "batch")
+PROGRESS_S = 5.0
+
+
+@dataclass
+class Tally:
+    """What was seen so far, for the last line."""
+
+    started: float = field(default_factory=time.monotonic)
+    said: float = field(default_factory=time.monotonic)
+    rows: int = 0
+    broken: int = 0
+    total: float = 0.0
+    judged: int = 0
+    unjudged: Counter = field(default_factory=Counter)
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Count one scored row."""
+        self.rows += 1
+        if row["total"] is not None:
+            self.judged, self.total = self.judged + 1, self.total + row["total"]
+            return
+        for name, score in row["scores"].items():
+            if score is None and row["reasons"][name] != "not applicable":
+                self.unjudged[f"{name}: {row['reasons'][name]}"] += 1
+
+    def line(self) -> str:
+        """The summary."""
+        seconds = max(time.monotonic() - self.started, 1e-9)
+        mean = f"mean total {self.total / self.judged:.4f}" if self.judged else "no total"
+        parts = [f"{self.rows} rows", mean, f"{self.rows - self.judged} could not be judged", f"{self.broken} broken lines"]
+        return f"rlvr score: {', '.join(parts)}, {self.rows / seconds:.0f} rows/s"
+
+
+def parser() -> argparse.ArgumentParser:
+    """For ``--help``; the words are ``key=value``."""
+    p = argparse.ArgumentParser(
+        prog="rlvr score",
+        usage="rlvr score reward=NAME data=FILE|- [out=FILE] [batch=64] [reward.KEY=VALUE]",
+        description="Score completions in a file: one JSON object a line in, the same with scores out.",
+        epilog=EPILOGUE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    p.add_argument(
+        "words", nargs="*", metavar="key=value", help="reward (an option of `rlvr ls reward`, or a dotted path), data, out, batch"
+    )
+    return p
+
+
+def run(argv: list[str]) -> int:
+    """The verb: exit code 0, 1 when lines were broken, 2 when reward or file can not be used."""
+    from rlvr_cli import scoring
+
+    mine, overrides = scoring.split_words(parser().parse_intermixed_args(argv).words, OWN)
+    for key, fix in (("reward", "reward=math"), ("data", "data=FILE.jsonl")):
+        if not mine.get(key):
+            raise ConfigError(f"rlvr score needs {key}=", where="command line", fix=f"rlvr score reward=math data=FILE ({fix})")
+    choice = scoring.choose(mine["reward"], overrides)
+    choice.bound()  # a reward that can not be resolved ends here, before any row is read
+    tally = Tally()
+    with output(mine.get("out")) as out:
+        for row in scored(choice, mine["data"], batch_size(mine.get("batch", "64")), tally):
+            out.write(scoring.json_line(row) + "\n")
+            tally.add(row)
+    finish(tally)
+    return EXIT_FAILED if tally.broken else EXIT_OK
+
+
+def batch_size(text: str) -> int:
+    """The word ``batch=``."""
+    if not text.isdigit() or int(text) < 1:
+        raise ConfigError(f"batch must be a whole number from 1, not {text!r}", where="command line", fix="batch=64")
+    return int(text)
+
+
+class output:
+    """The file ``out=``, written whole or not at all, or standard output."""
+
+    def __init__(self, path: str | None):
+        self.path = path
+
+    def __enter__(self) -> TextIO:
+        if self.path is None:
+            return sys.stdout
+        try:
+            self.file = open(self.path + ".part", "w", encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(f"can not write {self.path}: {error.strerror}", where="out") from error
+        return self.file
+
+    def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
+        import os
+
+        if self.path is None:
+            sys.stdout.flush()
+            return
+        self.file.close()
+        if kind is None:
+            os.replace(self.path + ".part", self.path)
+        else:
+            os.remove(self.path + ".part")
+
+
+def scored(choice: Any, source: str, size: int, tally: Tally) -> Iterable[dict[str, Any]]:
+    """The rows of ``source`` with their scores, in order; broken lines are named and counted on the way."""
+    from rlvr_cli import scoring
+
+    terms = None
+    wanted = scoring.batch_size_for(choice.bound(), size)
+    for batch in scoring.batches(scoring.read_rows(source, choice.renames), wanted):
+        for place, row in batch:
+            if isinstance(row, str):
+                tally.broken += 1
+                print(f"rlvr score: {place}: {row}", file=sys.stderr)
+        rows = [row for _, row in batch if not isinstance(row, str)]
+        if rows:
+            terms = terms or choice.bound(scoring.columns_of(rows))
+            yield from scoring.score_rows(terms, rows)
+            if source == "-":
+                sys.stdout.flush()
+        progress(tally)
+
+
+def progress(tally: Tally) -> None:
+    """A line on standard error every few seconds of a long input."""
+    now = time.monotonic()
+    if now - tally.said >= PROGRESS_S:
+        tally.said = now
+        print(f"rlvr score: {tally.rows} rows, {tally.rows / (now - tally.started):.0f} rows/s", file=sys.stderr, flush=True)
+
+
+def finish(tally: Tally) -> None:
+    """The summary, and the commonest reasons why rows were left out."""
+    print(tally.line(), file=sys.stderr)
+    for reason, count in tally.unjudged.most_common(5):
+        print(f"  could not judge {count}: {reason}", file=sys.stderr)
