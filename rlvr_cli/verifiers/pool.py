@@ -351,7 +351,7 @@ class _Worker:
                 stderr=None if os.environ.get("RLVR_POOL_DEBUG") else subprocess.DEVNULL,
                 pass_fds=(down_read, up_write),
                 start_new_session=True,  # Ctrl-C is the parent's affair; and one kill reaches what it started
-                env=_worker_environment(),
+                env=clean_environment(),
             )
         except BaseException:
             os.close(self.down)
@@ -404,7 +404,8 @@ class _Worker:
             self.process.wait(10)
 
 
-def _worker_environment() -> dict[str, str]:
+def clean_environment() -> dict[str, str]:
+    """Environment of a process that may run hostile things: what Python needs, no secret, and this package importable."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     kept = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
     return {**kept, "PYTHONPATH": root, "PYTHONSAFEPATH": "1", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}

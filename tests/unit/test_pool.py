@@ -154,7 +154,7 @@ def test_odd_values_travel():
 
 def test_a_worker_that_cannot_start_is_none_and_leaks_nothing(monkeypatch):
     before = descriptors()
-    monkeypatch.setattr(pool, "_worker_environment", lambda: {"PYTHONPATH": "/nowhere", "PYTHONSAFEPATH": "1", "PYTHONNOUSERSITE": "1"})
+    monkeypatch.setattr(pool, "clean_environment", lambda: {"PYTHONPATH": "/nowhere", "PYTHONSAFEPATH": "1", "PYTHONNOUSERSITE": "1"})
     monkeypatch.setattr(sys, "executable", "/bin/false")
     (verdict,) = moods("ok", workers=1)
     assert verdict.reason == "judge process died twice (exit 1)"
