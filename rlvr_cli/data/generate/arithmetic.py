@@ -95,6 +95,7 @@ def _row(tree: Tree, prompt: str) -> dict[str, Any]:
         "prompt": prompt.format(expression=text),
         "answer": str(value(tree)),
         "expression": text,
+        "solution": ",".join(steps_of(tree, _Pupil(0.0, random.Random(0)))[0]),
         "difficulty": difficulty(tree),
         "task": "math",
         "split_key": split_key(tree),
@@ -120,6 +121,12 @@ def _draw_legal(rng: random.Random, *, negative: bool, exact: bool, **shape: Any
         if _legal(tree, negative, exact):
             return tree
     raise DataError(f"no legal sum in {ATTEMPTS} draws with {shape}", where="dataset", fix="dataset.negative=true or a wider range")
+
+
+def draw_tree(rng: random.Random, *, operators: tuple[str, ...], terms: int, low: int, high: int) -> Tree | None:
+    """One freely bracketed tree whose steps are whole and not negative, or None where the draw is not legal."""
+    tree = _swap(_draw(rng, operators=operators, terms=terms, brackets=True, low=low, high=high, factor=high, exact=True))
+    return tree if _legal(tree, False, True) else None
 
 
 def _draw(rng: random.Random, *, operators: tuple[str, ...], terms: int, brackets: bool, **sizes: Any) -> Tree:
@@ -285,12 +292,15 @@ def worked(row: dict[str, Any], *, forget: float = 0.0, rng: random.Random | Non
     ``forget`` is the probability, in [0, 1], that the pupil forgets a carry or a borrow, each by itself; the rest of
     the work then follows from the mistake. At the default sizes it has at most 31 characters, tags counting one.
     """
-    pupil = _Pupil(forget, rng or random.Random(0))
-    tree = parse(row["expression"])
+    steps, result = steps_of(parse(row["expression"]), _Pupil(forget, rng or random.Random(0)))
+    return f"<think>{','.join(steps)}</think><answer>{result}</answer>"
+
+
+def steps_of(tree: Tree, pupil: _Pupil) -> tuple[list[str], int]:
+    """The pupil's written steps and result."""
     single = isinstance(tree, tuple) and all(isinstance(leaf, int) for leaf in tree[1:])
     steps: list[str] = []
-    result = pupil.work(tree, steps, columns=single)
-    return f"<think>{','.join(steps)}</think><answer>{result}</answer>"
+    return steps, pupil.work(tree, steps, columns=single)
 
 
 class _Pupil:
