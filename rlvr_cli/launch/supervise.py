@@ -1,7 +1,7 @@
 """The life of one attempt at a run: weights, server, ranks, and taking everything down on any end.
 
 Three things end a run here: the ranks end, a child that must live dies, or a wait passes its deadline. Whatever happens,
-``stop`` has run before this returns, and the run folder says in one sentence what happened (``outcome.json``)::
+``stop`` has run before this returns, and the outcome says in one sentence what happened::
 
     outcome = Attempt(config, plan, run_dir, attempt=1, view=View()).run()
     outcome.ok, outcome.sentence
@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from rlvr_cli.config.schema import Config
@@ -47,6 +47,11 @@ class Outcome:
         """Whether the run is done."""
         return self.code == EXIT_OK
 
+    @property
+    def state(self) -> str:
+        """The word for ``status.json``."""
+        return {EXIT_OK: "finished", EXIT_INTERRUPTED: "interrupted"}.get(self.code, "failed")
+
 
 class Interrupted(Exception):
     """Ctrl-C or SIGTERM arrived."""
@@ -76,7 +81,6 @@ class Attempt:
         finally:
             self.stop()
             self.view.close()
-        (self.run_dir / "outcome.json").write_text(json.dumps(asdict(outcome)) + "\n")
         return outcome
 
     def stop(self) -> None:
@@ -117,7 +121,7 @@ class Attempt:
         progress = Progress(self.config.trainer.timeout_s)
         while True:
             code = self.ranks.poll()
-            status = read_json(self.run_dir / "status.json") or {}
+            status = read_json(self.run_dir / "progress.json") or {}
             self.view.status(status)
             records = metrics.new()
             for record in records:

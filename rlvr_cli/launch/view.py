@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
+from pathlib import Path
 from typing import Any, TextIO
 
 Metrics = dict[str, Any]
@@ -89,8 +90,9 @@ def sparkline(values: list[float], width: int = 40) -> str:
 class View:
     """Collects phases and metrics and shows them. ``close`` leaves the last picture on the screen."""
 
-    def __init__(self, stream: TextIO | None = None, *, live: bool | None = None):
+    def __init__(self, stream: TextIO | None = None, *, live: bool | None = None, log: Path | None = None):
         self.stream = stream or sys.stdout
+        self.log = log
         self.live = self.stream.isatty() if live is None else live
         self.phase, self.max_steps = "starting", None
         self.started = time.monotonic()
@@ -105,7 +107,7 @@ class View:
         self._line(text)
 
     def status(self, status: dict[str, Any]) -> None:
-        """A change of phase, from ``status.json``."""
+        """A change of phase, from ``progress.json``."""
         self.max_steps = status.get("max_steps") or self.max_steps
         phase = status.get("phase", self.phase)
         if phase != self.phase:
@@ -139,6 +141,10 @@ class View:
             self._screen = None
 
     def _line(self, text: str) -> None:
+        """The same plain line goes to the launcher's log, whatever the screen shows."""
+        if self.log:
+            with self.log.open("a", encoding="utf-8") as file:
+                file.write(f"{time.strftime('%H:%M:%S')} {text}\n")
         if not self.live:
             print(text, file=self.stream, flush=True)
 

@@ -1,0 +1,151 @@
+"""``rlvr train``: compose, check, plan, launch; or hand over to the sweep.
+
+The verb only orders the steps. What each does is in :mod:`rlvr_cli.config` (compose, checks), :mod:`rlvr_cli.launch`
+(plan, supervise) and :mod:`rlvr_cli.run_dir`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from rlvr_cli.errors import EXIT_OK
+
+EPILOGUE = """\
+examples:
+  rlvr train                                           the embedded default, on any CPU
+  rlvr train model=qwen1.5b dataset=gsm8k reward=math
+  rlvr train reward=math reward.terms.correct.weight=0.5 algorithm=dapo trainer.max_steps=50
+  rlvr train model=smollm2-135m --dry-run              the plan and the frozen configuration, nothing started
+  rlvr train --resume outputs/RUN                      go on from the last whole checkpoint
+  rlvr train run.name=mine --clean                     remove outputs/mine (a run) and start again
+  rlvr train -m seed=1,2 reward=math,format_only       a sweep: every job its own process tree, ranked at the end
+groups and their options: rlvr ls; a group's keys: rlvr config GROUP"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The flags; everything else on the line is a Hydra override."""
+    p = argparse.ArgumentParser(
+        prog="rlvr train",
+        description="Train a model with verifiable rewards.",
+        epilog=EPILOGUE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    p.add_argument("overrides", nargs="*", metavar="group=option | key=value", help="choices and values, in Hydra's grammar")
+    p.add_argument("-m", "--multirun", action="store_true", help="run every combination of comma-separated values")
+    p.add_argument("--dry-run", action="store_true", help="compose, check and plan; start nothing")
+    p.add_argument("--json", action="store_true", help="with --dry-run: one JSON object")
+    p.add_argument("--resume", metavar="RUN", help="continue this run from its last whole checkpoint")
+    p.add_argument("--clean", action="store_true", help="remove the run folder of that name first")
+    p.add_argument("--cfg", action="store_true", help="print the composed configuration and end")
+    p.add_argument("--info", action="store_true", help="print which options were chosen, and from which files, and end")
+    return p
+
+
+def run(argv: list[str]) -> int:
+    """The verb: exit code 0 done, 1 failed, 2 configuration, 130 interrupted."""
+    args = parser().parse_intermixed_args(argv)
+    if args.multirun:
+        from rlvr_cli.sweep import run as sweep
+
+        return sweep(args.overrides, Path.cwd())
+    composed = composed_of(args)
+    if args.cfg or args.info:
+        return show(composed, info=args.info)
+    return train(composed, args)
+
+
+def composed_of(args: argparse.Namespace) -> Any:
+    """The configuration of a new run, or of the run to resume with the changes that resuming allows."""
+    from rlvr_cli.config.compose import compose
+
+    if args.resume is None:
+        return compose(args.overrides)
+    import yaml
+
+    from rlvr_cli.run_dir import find
+
+    frozen = yaml.safe_load((find(args.resume) / "config.yaml").read_text(encoding="utf-8"))
+    return compose(args.overrides, inherit=frozen)
+
+
+def show(composed: Any, *, info: bool) -> int:
+    """``--cfg`` and ``--info``."""
+    from rlvr_cli.config.compose import frozen_text
+
+    if not info:
+        print(frozen_text(composed.config), end="")
+        return EXIT_OK
+    for group, option in composed.choices.items():
+        print(f"{group:<12} {option:<20} {composed.sources.get(group, '')}")
+    return EXIT_OK
+
+
+def train(composed: Any, args: argparse.Namespace) -> int:
+    """Plan, check, and either say so or do it."""
+    from rlvr_cli.config.checks import require
+    from rlvr_cli.launch.freeze import freeze
+    from rlvr_cli.launch.machine import read_machine
+    from rlvr_cli.launch.plan import lines, solve
+
+    plan = solve(composed.config, read_machine())
+    frozen = freeze(composed.config, plan)
+    notes = require(frozen)
+    if args.dry_run:
+        return dry_run(frozen, plan, notes, as_json=args.json)
+    for line in [*lines(plan), *notes]:
+        print(line, flush=True)
+    return launch(frozen, plan, composed, args)
+
+
+def dry_run(frozen: Any, plan: Any, notes: list[str], *, as_json: bool) -> int:
+    """Print what would run, start nothing."""
+    from rlvr_cli.config.compose import frozen_text
+    from rlvr_cli.launch.plan import lines
+
+    if as_json:
+        print(json.dumps({"plan": plan.as_dict(), "notes": notes, "config": frozen.model_dump(mode="json")}))
+        return EXIT_OK
+    print("\n".join([*lines(plan), *notes, "", frozen_text(frozen).rstrip(), "", "nothing was started (--dry-run)"]))
+    return EXIT_OK
+
+
+def launch(frozen: Any, plan: Any, composed: Any, args: argparse.Namespace) -> int:
+    """One attempt in a run folder; the last line says how it ended and what to type next."""
+    from rlvr_cli import run_dir
+    from rlvr_cli.launch.supervise import Attempt
+    from rlvr_cli.launch.view import View
+
+    folder = run_dir.start(frozen, composed.overrides, choices=composed.choices, resume=args.resume, clean=args.clean)
+    started = time.monotonic()
+    view = View(log=folder.log("launcher"))
+    view.say(f"run {folder.path}" + (f", attempt {folder.attempt}" if folder.attempt > 1 else ""))
+    try:
+        outcome = Attempt(frozen, plan, folder.path, attempt=folder.attempt, view=view).run()
+        folder.set_status(outcome.state, sentence=outcome.sentence, seconds=round(time.monotonic() - started, 1), **last_accuracy(view))
+    finally:
+        folder.release()
+    return say_end(outcome, folder.path, view)
+
+
+def last_accuracy(view: Any) -> dict[str, float]:
+    """The last held-out accuracy that was measured, for ``rlvr runs``."""
+    return {"accuracy": view.evals[-1]["eval/accuracy"]} if view.evals else {}
+
+
+def say_end(outcome: Any, path: Path, view: Any) -> int:
+    """The closing lines: what came out, or what went wrong and where to look."""
+    if outcome.ok:
+        before_after = " -> ".join(f"{m['eval/accuracy']:.3f}" for m in (view.evals[0], view.evals[-1])) if view.evals else "not measured"
+        print(f"done: held-out accuracy {before_after}; model in {path}/final\nnext: rlvr eval checkpoint={path}   rlvr report {path}")
+        return EXIT_OK
+    print(f"rlvr train: {outcome.sentence}", file=sys.stderr)
+    if outcome.log:
+        print(f"log: {outcome.log}\nnext: rlvr doctor {path}   rlvr train --resume {path}", file=sys.stderr)
+    return outcome.code
+
