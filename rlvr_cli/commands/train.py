@@ -88,14 +88,14 @@ def show(composed: Any, *, info: bool) -> int:
 
 def train(composed: Any, args: argparse.Namespace) -> int:
     """Plan, check, and either say so or do it."""
-    from rlvr_cli.config.checks import require
+    from rlvr_cli.config.checks import check
     from rlvr_cli.launch.freeze import freeze
     from rlvr_cli.launch.machine import read_machine
     from rlvr_cli.launch.plan import lines, solve
 
     plan = solve(composed.config, read_machine())
     frozen = freeze(composed.config, plan)
-    notes = require(frozen)
+    notes = check(frozen)
     if args.dry_run:
         return dry_run(frozen, plan, notes, as_json=args.json)
     for line in [*lines(plan), *notes]:

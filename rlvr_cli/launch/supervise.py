@@ -104,7 +104,7 @@ class Attempt:
         """Build the weights where the model has a builder; otherwise its path or hub id, as it is."""
         from rlvr_cli.models import prepare
 
-        return Path(prepare(self.config.model, self.config.seed, say=self.view.say))
+        return Path(prepare(self.config.model, self.config.seed))
 
     def _start_server(self, model_path: Path) -> None:
         if not self.plan.has_server or self.config.hardware.node_rank != 0:

@@ -22,7 +22,7 @@ SHOWN = (  # label, key of metrics.jsonl, format
     ("cut at the limit", "completions/clipped_ratio", ".2f"),
     ("entropy", "entropy", ".3f"),
     ("KL", "kl", ".4f"),
-    ("tokens a second", "tokens_per_second", ",.0f"),
+    ("tokens a second", "tokens_per_s", ",.0f"),
     ("seconds a step", "step_time", ".2f"),
 )
 
@@ -57,7 +57,7 @@ def step_line(metrics: Metrics, max_steps: int | None, left: float | None) -> st
         f"dead {number(metrics.get('frac_reward_zero_std'), '.2f')}",
         f"length {number(metrics.get('completions/mean_length'), '.1f')}",
         f"kl {number(metrics.get('kl'), '.4f')}",
-        f"{number(metrics.get('tokens_per_second'), ',.0f')} tok/s",
+        f"{number(metrics.get('tokens_per_s'), ',.0f')} tok/s",
         f"{number(metrics.get('step_time'), '.2f')} s/step",
         f"left {clock(left)}",
     ]

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-METRICS, SAMPLES, STATUS = "metrics.jsonl", "samples.jsonl", "status.json"
+METRICS, SAMPLES, STATUS = "metrics.jsonl", "samples.jsonl", "progress.json"
 
 
 def plain(value: Any) -> Any:

@@ -8,7 +8,7 @@ from rlvr_cli.launch.follow import Follow
 from rlvr_cli.launch.view import View, clock, render, sparkline, step_line
 
 STEP = {"step": 12, "reward": 0.641, "rewards/correct/mean": 0.6, "rewards/format/mean": 0.9, "frac_reward_zero_std": 0.31}
-STEP |= {"completions/mean_length": 21.4, "tokens_per_second": 1840.2, "step_time": 0.31, "kl": None}
+STEP |= {"completions/mean_length": 21.4, "tokens_per_s": 1840.2, "step_time": 0.31, "kl": None}
 
 
 def test_plain_line_has_every_number_and_no_escape_codes():

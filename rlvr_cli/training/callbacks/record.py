@@ -1,6 +1,6 @@
 """The run's own record, written by rank 0: a line of metrics a step, the completions with their verdicts, the status.
 
-``status.json`` is for whoever watches: the phase, the step, how many there will be.
+``progress.json`` is for whoever watches: the phase, the step, how many there will be.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DROPPED = ("epoch_time", "total_flos")
 
 
 class Status:
-    """``status.json`` of a run; silent on the other ranks."""
+    """``progress.json`` of a run; silent on the other ranks."""
 
     def __init__(self, run_dir: Path, writes: bool):
         self.file = run_dir / records.STATUS
@@ -33,7 +33,7 @@ class Status:
 
 
 class Record(TrainerCallback):
-    """metrics.jsonl, samples.jsonl, status.json. ``attach`` hooks it into the trainer's scoring."""
+    """metrics.jsonl, samples.jsonl, progress.json. ``attach`` hooks it into the trainer's scoring."""
 
     def __init__(self, run_dir: Path, status: Status, samples_per_step: int | None):
         self.run_dir, self.status, self.limit = run_dir, status, samples_per_step
