@@ -1,4 +1,6 @@
-"""What this machine is, found without torch: devices, memory, versions. Plans, checks, ``env.json`` and ``doctor`` read it.
+"""What this machine has installed and holds, found without torch. ``env.json``, the checks and ``rlvr doctor`` read it.
+
+Cores, memory and GPUs are the launch's own facts (:mod:`rlvr_cli.launch.machine`); here stand versions, disks, locks, code.
 
 >>> sorted(machine())[:4]
 ['compiler', 'cores', 'disk_free_gib', 'gpus']
@@ -13,7 +15,6 @@ import platform
 import shutil
 import subprocess
 import sys
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -54,52 +55,6 @@ def run_line(*command: str, cwd: str | None = None) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()
-
-
-@lru_cache(maxsize=1)
-def all_gpus() -> tuple[dict[str, Any], ...]:
-    """NVIDIA GPUs of the machine: index, name, memory in GiB, compute capability."""
-    if shutil.which("nvidia-smi") is None:
-        return ()
-    said = run_line("nvidia-smi", "--query-gpu=index,uuid,name,memory.total,compute_cap", "--format=csv,noheader,nounits")
-    found = []
-    for line in (said or "").splitlines():
-        parts = [p.strip() for p in line.split(",")]
-        if len(parts) == 5 and parts[0].isdigit():
-            memory, capability = (float(p) if p.replace(".", "", 1).isdigit() else 0.0 for p in parts[3:])
-            found.append({"index": int(parts[0]), "uuid": parts[1], "name": parts[2], "gib": memory / 1024, "capability": capability})
-    return tuple(found)
-
-
-def gpus() -> list[dict[str, Any]]:
-    """The GPUs that this process may use: all, or those of ``CUDA_VISIBLE_DEVICES``, in its order."""
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if visible is None:
-        return list(all_gpus())
-    chosen = []
-    for word in visible.split(","):
-        word = word.strip()
-        match = next((g for g in all_gpus() if word == str(g["index"]) or (word and g["uuid"].startswith(word))), None)
-        if match is None:
-            break  # CUDA stops at the first device it does not know
-        chosen.append(match)
-    return chosen
-
-
-def memory_gib() -> float:
-    """Memory that this process may use, in GiB: the machine's, or its control group's where that is less."""
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for file in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            total = min(total, int(Path(file).read_text()))
-        except (OSError, ValueError):
-            continue
-    return total / 2**30
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def free_gib(path: str | Path) -> float:
@@ -145,14 +100,14 @@ def git_commit(folder: Path) -> dict[str, Any] | None:
 
 def machine() -> dict[str, Any]:
     """The facts of the host."""
+    from rlvr_cli.launch.machine import read_machine
+
+    facts = read_machine().as_dict()
     return {
         "platform": platform.platform(),
         "python": sys.version.split()[0],
-        "cores": cores(),
-        "memory_gib": round(memory_gib(), 1),
-        "shm_free_gib": round(free_gib("/dev/shm"), 1) if Path("/dev/shm").is_dir() else None,
+        **{k: facts[k] for k in ("cores", "memory_gib", "shm_gib", "gpus")},
         "disk_free_gib": round(free_gib("."), 1),
-        "gpus": [{k: g[k] for k in ("index", "name", "gib", "capability")} for g in gpus()],
         "compiler": shutil.which("g++") or shutil.which("c++"),
     }
 

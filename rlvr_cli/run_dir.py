@@ -203,8 +203,12 @@ def take_up(path: Path, config: Config) -> RunDir:
     changed = differences(frozen, masked(config.model_dump(mode="json")))
     if changed:
         lock.close()
-        said = "; ".join(f"{k} was {a!r}, now {b!r}" for k, a, b in changed[:3]) + (f" and {len(changed) - 3} more" if len(changed) > 3 else "")
-        raise RunDirError(f"{path} was started with another configuration: {said}", where="--resume", fix=f"rlvr train --resume {path.name}")
+        said = "; ".join(f"{k} was {a!r}, now {b!r}" for k, a, b in changed[:3]) + (
+            f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+        )
+        raise RunDirError(
+            f"{path} was started with another configuration: {said}", where="--resume", fix=f"rlvr train --resume {path.name}"
+        )
     run = RunDir(path, attempt=last_attempt(path) + 1, lock=lock)
     run.set_status("running")
     return run
@@ -327,7 +331,8 @@ def latest_checkpoint(path: Path, *, ranks: int | None = None, zero_stage: int |
     ranks, zero_stage: what the new attempt uses; DeepSpeed's files fit only the number of ranks that wrote them.
     """
     found = sorted(
-        ((int(m[1]), p) for p in (path / "checkpoints").glob("*") if (m := re.fullmatch(r"(?:step_|checkpoint-)(\d+)", p.name))), reverse=True
+        ((int(m[1]), p) for p in (path / "checkpoints").glob("*") if (m := re.fullmatch(r"(?:step_|checkpoint-)(\d+)", p.name))),
+        reverse=True,
     )
     passed_over = []
     for step, checkpoint in found:

@@ -19,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from rlvr_cli.config import faults
+from rlvr_cli.config import checks, faults
 from rlvr_cli.config.fields import field_at, passes_through
 from rlvr_cli.config.nearest import nearest
 from rlvr_cli.config.options import groups, options, search_dirs
@@ -46,11 +46,12 @@ class Composed:
 
 
 def compose(
-    overrides: list[str], *, root: str = "train", cwd: Path | None = None, inherit: dict[str, Any] | None = None
+    overrides: list[str], *, root: str = "train", cwd: Path | None = None, inherit: dict[str, Any] | None = None, rules: bool = True
 ) -> Composed:
     """Compose ``conf/<root>.yaml`` with the given words; raises ConfigError, one line, for anything that cannot be.
 
     inherit: a run's frozen configuration as a mapping; groups that ``overrides`` does not choose are taken from it.
+    rules: also apply the cross-field rules of :mod:`rlvr_cli.config.checks` (training only).
     """
     cwd = cwd or Path.cwd()
     schema = ROOTS[root]
@@ -65,6 +66,8 @@ def compose(
     origin = faults.Origin([o.input_line for o in values], chosen, cwd, root)
     config = faults.validated(schema, plain, origin)
     check_dataset_keys(config, origin)
+    if rules and root == "train":
+        checks.check(config)
     sources = {g: str(options(g, cwd)[o].path) for g, o in chosen.items() if o in options(g, cwd)}
     given = [p.key_or_group for p in picks] + [v.key_or_group for v in values]
     return Composed(config, list(overrides), chosen, sources, given)
@@ -205,7 +208,9 @@ def delete(cfg: Any, key: str) -> None:
     node = OmegaConf.select(cfg, parent) if parent else cfg
     if node is None or name not in node:
         near = nearest(name, [str(k) for k in node] if node is not None else [], cutoff=0.0)
-        raise ConfigError(f"~{key}: there is no such entry", where=COMMAND_LINE, fix=f"~{parent}.{near}" if near else f"rlvr config {parent}")
+        raise ConfigError(
+            f"~{key}: there is no such entry", where=COMMAND_LINE, fix=f"~{parent}.{near}" if near else f"rlvr config {parent}"
+        )
     del node[name]
 
 

