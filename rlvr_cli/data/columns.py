@@ -11,6 +11,7 @@ The whole journey of a row of GSM8K (``prompt_column: question``, ``answer_trans
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import json
 from collections.abc import Callable, Iterable
@@ -60,8 +61,10 @@ def dotted_function(path: str, key: str) -> Callable[[Row], Any]:
 
 def functions_of(config: Dataset) -> dict[str, Callable[[Row], Any]]:
     """The transforms that a dataset names, imported once."""
-    names = ("row_transform", "answer_transform")
-    return {name: dotted_function(path, name) for name in names if (path := getattr(config, name))}
+    functions = {name: dotted_function(path, name) for name in ("row_transform", "answer_transform") if (path := getattr(config, name))}
+    if config.row_options and "row_transform" in functions:
+        functions["row_transform"] = functools.partial(functions["row_transform"], **config.row_options)
+    return functions
 
 
 def mapped(config: Dataset, row: Row, functions: dict[str, Callable[[Row], Any]] | None = None) -> Row:
@@ -107,6 +110,8 @@ def _need(row: Row, column: str, key: str) -> Any:
 def _call(function: Callable[[Row], Any], row: Row, key: str) -> Any:
     try:
         return function(row)
+    except DataError:
+        raise
     except Exception as error:  # the user's own function, on a row of unknown shape: the row is named, the rest goes on
         raise Unusable(f"{key} failed: {type(error).__name__}: {error}") from error
 

@@ -98,7 +98,7 @@ def fresh_eval(dataset: Dataset, *, draw: int, system_prompt: str | None = None)
     With a file the held-out rows are fixed; ``eval_limit`` of them are drawn afresh.
     """
     if dataset.generator:
-        rows, _ = draw_side(dataset, seed=draw, count=dataset.eval_limit or dataset.eval_count, held=True)
+        rows = drawn(dataset, seed=draw, count=dataset.eval_limit or dataset.eval_count, held=True, dropped=[])
         return _finished(Loaded([], rows), dataset, system_prompt).eval
     everything = load(dataset.model_copy(update={"eval_limit": None, "limit": 1}), seed=0, system_prompt=system_prompt).eval
     return random.Random(f"eval-{draw}").sample(everything, min(len(everything), dataset.eval_limit or len(everything)))
@@ -147,15 +147,23 @@ def _generated(dataset: Dataset, seed: int) -> Loaded:
     """Training rows by the run's seed; held-out rows by seed 0, so that runs of different seeds are judged alike."""
     share = dataset.eval_share if dataset.eval_count else 0.0
     dataset = dataset.model_copy(update={"eval_share": share})
-    train, _ = draw_side(dataset, seed=seed, count=dataset.count, held=False)
-    held = draw_side(dataset, seed=0, count=dataset.eval_count, held=True)[0] if dataset.eval_count else []
+    dropped: list[Dropped] = []
+    train = drawn(dataset, seed=seed, count=dataset.count, held=False, dropped=dropped)
+    held = drawn(dataset, seed=0, count=dataset.eval_count, held=True, dropped=dropped) if dataset.eval_count else []
     notes = [f"{dataset.generator}: {len(train)} training and {len(held)} held-out prompts, drawn apart"]
     for name, have, want in (("training", train, dataset.count), ("held-out", held, dataset.eval_count)):
         if len(have) < want:
             notes.append(f"only {len(have)} distinct {name} prompts of the {want} asked for exist at these settings")
     if not train:
         raise DataError(f"the generator {dataset.generator!r} gave no training row", where="dataset.generator")
-    return Loaded(train, held, notes=notes)
+    return Loaded(train, held, dropped, notes)
+
+
+def drawn(dataset: Dataset, *, seed: int, count: int, held: bool, dropped: list[Dropped]) -> list[Row]:
+    """One side's rows out of the generator, mapped as a file's rows are."""
+    name = str(dataset.generator)
+    rows, _ = draw_side(dataset, seed=seed, count=count, held=held)
+    return _mapped_all(dataset, [(f"{name} row {i}", row) for i, row in enumerate(rows, 1)], name, "dataset.generator", dropped)
 
 
 # ---------------------------------------------------------------------------------------------- rows out of files
@@ -186,17 +194,23 @@ def _side(dataset: Dataset, source: str, split: str, key: str, loaded: Loaded) -
     good = list(_readable(items, dataset.on_broken, loaded.dropped))
     if not good:
         raise DataError(f"{source} has no usable row", where=key)
-    check_columns(dataset, (row for _, row in good[:PEEK]), source=source)
+    rows = _mapped_all(dataset, good, source, key, loaded.dropped)
+    loaded.notes.append(f"{source}: {len(rows)} rows")
+    return rows
+
+
+def _mapped_all(dataset: Dataset, located: list[Located], source: str, key: str, dropped: list[Dropped]) -> list[Row]:
+    """Rows with the rewards' columns; those that cannot be mapped are counted, and it is an error when none can."""
+    check_columns(dataset, (row for _, row in located[:PEEK]), source=source)
     functions = functions_of(dataset)
     rows = []
-    for where, raw in good:
+    for where, raw in located:
         try:
             rows.append(mapped(dataset, raw, functions))
         except Unusable as error:
-            loaded.dropped.append(Dropped(where, str(error)))
-    if not rows:
-        raise DataError(f"none of the {len(good)} rows of {source} can be used: {loaded.dropped[-1].reason}", where=key)
-    loaded.notes.append(f"{source}: {len(rows)} rows")
+            dropped.append(Dropped(where, str(error)))
+    if located and not rows:
+        raise DataError(f"none of the {len(located)} rows of {source} can be used: {dropped[-1].reason}", where=key)
     return rows
 
 

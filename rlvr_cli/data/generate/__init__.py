@@ -5,7 +5,7 @@ carries ``prompt``, its gold, and a ``difficulty`` (a number, larger is harder).
 
 >>> row = next(generator("arithmetic")(count=1, seed=0))
 >>> sorted(row)
-['answer', 'difficulty', 'expression', 'prompt', 'solution', 'split_key', 'task']
+['answer', 'difficulty', 'expression', 'kind', 'prompt', 'solution', 'split_key']
 >>> generator_keys("arithmetic")["operators"]
 ('+', '-')
 """

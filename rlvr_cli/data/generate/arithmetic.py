@@ -97,7 +97,7 @@ def _row(tree: Tree, prompt: str) -> dict[str, Any]:
         "expression": text,
         "solution": ",".join(steps_of(tree, _Pupil(0.0, random.Random(0)))[0]),
         "difficulty": difficulty(tree),
-        "task": "math",
+        "kind": "math",
         "split_key": split_key(tree),
     }
 

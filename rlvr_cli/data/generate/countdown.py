@@ -57,6 +57,7 @@ def _row(tree: arithmetic.Tree, rng: random.Random, operators: str) -> dict[str,
         "state": {"numbers": given, "target": target},
         "difficulty": len(numbers),
         "task": "countdown",
+        "kind": "logic",
         "split_key": f"{sorted(numbers)} -> {target}",
     }
 

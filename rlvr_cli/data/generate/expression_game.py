@@ -44,6 +44,7 @@ def _row(rng: random.Random, numbers: list[int], operators: tuple[str, ...]) -> 
         "state": {"numbers": numbers, "target": target},
         "difficulty": 1 + len(set(targets[target][0]) & {"+", "*", "-"}),
         "task": "expression_game",
+        "kind": "logic",
     }
 
 

@@ -46,7 +46,7 @@ def generate(*, count: int, seed: int, optional: bool = True, show: str = "schem
             "answer": json.dumps(record),
             "schema": schema_of(record, values=True),
             "difficulty": _leaves(record),
-            "task": "json",
+            "kind": "json_schema",
             "split_key": text,
         }
 

@@ -98,4 +98,5 @@ def _row(names: list[str], statements: list[Statement], solution: tuple[bool, ..
         "state": {"names": names, "statements": statements, "solution": list(solution)},
         "difficulty": len(names) + sum(len(s) > 2 for s in statements),
         "task": "knights_knaves",
+        "kind": "logic",
     }

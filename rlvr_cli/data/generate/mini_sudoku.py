@@ -42,6 +42,7 @@ def generate(*, count: int, seed: int, empty: int = 8) -> Iterator[dict[str, Any
             "state": {"puzzle": puzzle, "solution": full},
             "difficulty": sum(cell == 0 for line in puzzle for cell in line),
             "task": "mini_sudoku",
+            "kind": "logic",
         }
 
 

@@ -1,7 +1,7 @@
-"""Rows of several generators in one set; the column ``task`` tells a reward's ``when`` which judge each row belongs to.
+"""Rows of several generators in one set; the column ``kind`` tells a reward's ``when`` which judge each row belongs to.
 
 >>> rows = list(generate(count=200, seed=0, mix={"arithmetic": 3, "multiple_choice": 1}))
->>> sum(row["task"] == "math" for row in rows) / len(rows)
+>>> sum(row["kind"] == "math" for row in rows) / len(rows)
 0.765
 """
 

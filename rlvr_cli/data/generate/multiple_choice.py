@@ -62,7 +62,7 @@ def generate(*, count: int, seed: int, options: int = 4, show: bool = True) -> I
             "answer": LETTERS[choices.index(str(right))],
             "choices": choices,
             "difficulty": difficulty,
-            "task": "choice",
+            "kind": "choice",
             "split_key": f"{question} {right}",
         }
 

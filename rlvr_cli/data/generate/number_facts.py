@@ -20,7 +20,8 @@ ELEMENTS = [  # name, symbol, atomic number
     ("hydrogen", "H", 1), ("helium", "He", 2), ("lithium", "Li", 3), ("beryllium", "Be", 4), ("boron", "B", 5), ("carbon", "C", 6),
     ("nitrogen", "N", 7), ("oxygen", "O", 8), ("fluorine", "F", 9), ("neon", "Ne", 10), ("sodium", "Na", 11), ("magnesium", "Mg", 12),
     ("aluminium", "Al", 13), ("silicon", "Si", 14), ("phosphorus", "P", 15), ("sulfur", "S", 16), ("chlorine", "Cl", 17),
-    ("argon", "Ar", 18), ("potassium", "K", 19), ("calcium", "Ca", 20), ("titanium", "Ti", 22), ("chromium", "Cr", 24), ("iron", "Fe", 26), ("nickel", "Ni", 28),
+    ("argon", "Ar", 18),
+    ("potassium", "K", 19), ("calcium", "Ca", 20), ("titanium", "Ti", 22), ("chromium", "Cr", 24), ("iron", "Fe", 26), ("nickel", "Ni", 28),
     ("copper", "Cu", 29), ("zinc", "Zn", 30), ("bromine", "Br", 35), ("silver", "Ag", 47), ("tin", "Sn", 50), ("iodine", "I", 53),
     ("tungsten", "W", 74), ("platinum", "Pt", 78), ("gold", "Au", 79), ("mercury", "Hg", 80), ("lead", "Pb", 82), ("uranium", "U", 92),
 ]  # fmt: skip
@@ -65,7 +66,7 @@ def generate(*, count: int, seed: int, topics: Sequence[str] = TOPICS) -> Iterat
     makers = [maker for topic in topics for maker in MAKERS[topic]]
     for _ in range(count):
         question, answer, difficulty = rng.choice(makers)(rng)
-        yield {"prompt": question, "answer": answer, "difficulty": difficulty, "task": "facts"}
+        yield {"prompt": question, "answer": answer, "difficulty": difficulty, "kind": "facts"}
 
 
 def written(value: Fraction) -> str:

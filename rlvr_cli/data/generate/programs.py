@@ -92,7 +92,7 @@ def _row(task: Task, rng: random.Random, form: str, cases: int) -> dict[str, Any
     inputs = _inputs(task.takes, rng, cases)
     outputs = [task.solve(*given) for given in inputs]
     prompt, tests, answer = (_as_assert if form == "assert" else _as_stdio)(task, inputs, outputs)
-    return {"prompt": prompt, "answer": answer, "tests": tests, "difficulty": task.difficulty, "task": "code", "split_key": task.key}
+    return {"prompt": prompt, "answer": answer, "tests": tests, "difficulty": task.difficulty, "kind": "code", "split_key": task.key}
 
 
 def _as_assert(task: Task, inputs: list[tuple], outputs: list[Any]) -> tuple[str, dict[str, Any], str]:

@@ -57,5 +57,6 @@ def _stream(library: Any, name: str, seed: int, options: dict[str, Any]) -> Iter
                 "state": json.loads(json.dumps(item["metadata"], default=str)),
                 "difficulty": 1,
                 "task": name,
+                "kind": "logic",
             }
         chunk += 1

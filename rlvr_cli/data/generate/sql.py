@@ -255,7 +255,7 @@ def _row(rng: random.Random, question: Question, tables: str, shops: list[Shop])
         "schema_sql_2": shops[1].text,
         "order_matters": question.ordered,
         "difficulty": question.difficulty,
-        "task": "sql",
+        "kind": "sql",
         "split_key": words,
     }
 

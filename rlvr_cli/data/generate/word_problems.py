@@ -75,7 +75,7 @@ def _row(story: Story, language: str) -> dict[str, Any]:
         "solution": "\n".join(story.steps),
         "difficulty": len(story.steps),
         "language": language,
-        "task": "math",
+        "kind": "math",
     }
 
 
