@@ -21,6 +21,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from rlvr_cli.data.answers import whole_number
 from rlvr_cli.errors import DataError
 
 Row = dict[str, Any]
@@ -61,6 +62,13 @@ def aqua(row: Row) -> Row:
     """aqua_rat: question, options with their letters, rationale, correct."""
     choices = [re.sub(r"^\s*\(?[A-E]\s*[).:]\s*", "", option) for option in row["options"]]
     return {"question": row["question"], "choices": choices, "answer": row["correct"], "rationale": row.get("rationale")}
+
+
+def svamp(row: Row) -> Row:
+    """svamp: Body, Question, Answer as a float; a body without its full stop gets one."""
+    body = row["Body"].strip()
+    body += "" if body[-1:] in ".?!," else "."
+    return {"question": f"{body} {row['Question'].strip()}", "answer": whole_number(row), "kind_of_sum": row.get("Type")}
 
 
 def cmath(row: Row) -> Row:
