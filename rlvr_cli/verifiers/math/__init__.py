@@ -18,7 +18,7 @@ from typing import Any
 
 from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
 
-from . import compare, gold
+from . import compare, gold, numeric, phrases
 from .extract import Found, find
 
 __all__ = ["equal", "extract_answer", "gold_completion", "judge", "judge_batch"]
@@ -45,20 +45,51 @@ def judge_batch(
     require_tag: str | None = None,
 ) -> list[Verdict]:
     """Verdicts in order."""
-    return [
-        _judge_one(completion, row, Fraction(str(tolerance)), strict, require_tag) for completion, row in zip(completions, rows, strict=True)
-    ]
+    options = {"tolerance": tolerance, "strict": strict, "require_tag": require_tag}
+    verdicts: list[Verdict | None] = []
+    for completion, row in zip(completions, rows, strict=True):
+        try:
+            verdicts.append(judge_here(completion, row, **options))
+        except compare.NeedsCas:
+            verdicts.append(None)
+    hard = [i for i, verdict in enumerate(verdicts) if verdict is None]
+    if hard:
+        from rlvr_cli.verifiers.pool import judge_many
+
+        judged = judge_many("rlvr_cli.verifiers.math.cas:judge", [completions[i] for i in hard], [rows[i] for i in hard], options=options)
+        for i, verdict in zip(hard, judged, strict=True):
+            verdicts[i] = verdict
+    return verdicts
 
 
-def _judge_one(completion: Completion, row: dict[str, Any], tolerance: Fraction, strict: bool, require_tag: str | None) -> Verdict:
+def judge_here(
+    completion: Completion,
+    row: dict[str, Any],
+    *,
+    tolerance: float = 1e-6,
+    strict: bool = False,
+    require_tag: str | None = None,
+    same_value: compare.SameValue = numeric.same_value,
+) -> Verdict:
+    """The verdict in this process. Raises NeedsCas where only an algebra system could tell and ``same_value`` is none."""
     reference = gold.answers(row.get("answer"))
     if reference is None:
         return Verdict(None, f"gold unreadable: {str(row.get('answer'))[:60]!r}")
     found = find(text_of(completion), prompt=_prompt_text(row.get("prompt")), strict=strict, require_tag=require_tag)
     if found.text is None:
         return Verdict(0.0, found.problem or "no final answer found")
-    same = compare.same(found.text, reference, tolerance)
+    same = _says(found, reference, Fraction(str(tolerance)), same_value)
     return Verdict(float(same), f"equals the gold {_short(reference)}" if same else f"gold {_short(reference)}, answer {_short(found.text)}", found.text)
+
+
+def _says(found: Found, reference: str, tolerance: Fraction, same_value: compare.SameValue) -> bool:
+    """Whether what was found equals the gold; of a sentence in a tag or after a phrase, what the sentence ends on."""
+    if compare.same(found.text, reference, tolerance, same_value):
+        return True
+    if found.how not in ("phrase", "tag", "hash"):
+        return False
+    core = phrases.core_of_sentence(found.text)
+    return bool(core) and compare.form_or_none(found.text) is None and compare.same(core, reference, tolerance, same_value)
 
 
 def extract_answer(text: str, *, prompt: str | None = None, strict: bool = False, require_tag: str | None = None) -> Found:

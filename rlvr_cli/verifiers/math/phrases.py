@@ -235,3 +235,15 @@ def _closing_number(sentence: str) -> tuple[str, str] | None:
         if conclusive and not listed:
             return number[0].strip(), "number"
     return None
+
+
+def core_of_sentence(text: str) -> str | None:
+    """What an announced sentence comes down to: after its last "is" or "equals", or its only number. None when that is not clear."""
+    if not re.search(r"[A-Za-z]{2,} [A-Za-z$\\]|[\u4e00-\u9fff]", text) or _NOT_WORD.search(text) or re.search(r"\bor\b|或", text):
+        return None
+    pieces = re.split(r"\s(?:is|are|equals?|be|was|were)\s|(?<=[A-Za-z$])\s*=\s*", text)
+    if len(pieces) > 1 and re.search(r"[\d$\\]", pieces[-1]):
+        return tidy(pieces[-1])
+    without = _FORMULA.sub(lambda m: m[0] if re.search(r"\d", m[0]) else " ", text)
+    numbers = [m[0].strip() for m in _NUMBER.finditer(without) if m[0].strip()]
+    return numbers[0] if len(numbers) == 1 and not re.search(r"\d[A-Za-z(]|[\\^_]", without) else None

@@ -1,0 +1,114 @@
+"""An answer's text as a form: the trees it may mean, and its unit. Ambiguous commas give more than one tree.
+
+>>> form("35 \\\\text{ cm}").unit
+'cm'
+>>> [tree[0] for tree in form("1,234").trees], form("1000,99").loose[0][1]
+(['num', 'list'], Fraction(100099, 100))
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .reader import Node, parse
+from .tokens import Token, Unreadable, tokens
+
+_LEADS = frozenset("about approximately approx roughly exactly only just nearly around usd eur rs a total value equal to equals is are it".split())
+_BAD_UNITS = re.compile(r"\b(?:not|wrong|incorrect|or|and|false|if|than|unless|isn't|maybe|perhaps|cannot|undefined|no|a\.?m|p\.?m|mod|base|is|are|to)\b|不|或|错", re.I)
+_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "万": 4, "亿": 8, "mil": 3, "millones": 6, "millionen": 6, "millions": 6}
+_SCALED = re.compile(r"(?<=[\d}$)])(?:\s|\\[ ,;]|~)*(?:\\text\{\s*|\\mathrm\{\s*)?(hundred|thousand|million|billion|trillion|millions|万|亿)\b\}?", re.I)
+_LETTER_UNIT = re.compile(r"(?<=\d)(?:(?:\s|\\ |\\,|\\;|~)+(?:[msgJNWVAKLhlC])(?:\s*\^\s*\{?[23]\}?)?|[msL](?:\^\{?[23]\}?|[²³]))\s*$")
+_MERGE = re.compile(r"(?<![\d.,\w])(\d{1,3}(?:,\d{3})+)(?![\d,]|\.\d+,)")
+_DECIMAL_COMMA = re.compile(r"([-+]?)\s*(?:(\d{1,3}(?:\.\d{3})+)|(\d+)),(\d+)")
+
+
+@dataclass(frozen=True)
+class Form:
+    """``trees``: what the text means, likeliest first; ``loose``: readings that count only for an answer."""
+
+    trees: tuple[Node, ...]
+    unit: str = ""
+    loose: tuple[Node, ...] = ()
+
+
+@lru_cache(maxsize=512)
+def form(text: str) -> Form:
+    """The form of an answer. Raises Unreadable when it is no mathematics."""
+    text = _trimmed(text)
+    text = _SCALED.sub(lambda m: f" \\times 10^{{{_SCALES[m[1].lower()]}}}", text)
+    unit = ""
+    if m := _LETTER_UNIT.search(text):
+        text, unit = text[: m.start()], m[0].strip("\\ ,;~")
+    found: list[tuple[Node, str]] = []
+    problem: Unreadable | None = None
+    for variant in _variants(text):
+        try:
+            found.append(_with_unit(tokens(variant)))
+        except Unreadable as error:
+            problem = error
+    if not found:
+        raise problem or Unreadable("nothing to read")
+    return Form(tuple(tree for tree, _ in found), unit or found[0][1], _loose(text))
+
+
+def _trimmed(text: str) -> str:
+    text = text.strip()
+    text = re.sub(r"^\s*(?:\\approx|≈|=|:|\\Rightarrow|⇒)\s*", "", text)
+    text = re.sub(r"(?<=[\d}\])])\s*[.。]$", "", text)
+    return text.replace("$", " ") if text.count("$") >= 2 and not re.match(r"\\?\$\s*\d", text) else text
+
+
+def _variants(text: str) -> list[str]:
+    """The text with commas as thousands, where they can be, and as it is."""
+    if "," not in text:
+        return [text]
+    depth, merged, last = 0, [], 0
+    for m in re.finditer(r"[(\[{)\]}]|(?<![\d.,\w])\d{1,3}(?:,\d{3})+(?![\d,]|\.\d+,)", text):
+        if m[0] in "([{":
+            depth += 1
+        elif m[0] in ")]}":
+            depth -= 1
+        elif depth <= 0 or text[m.start() - 1 : m.start()] == "{" and text[m.end() : m.end() + 1] == "}":
+            merged.append(text[last : m.start()] + m[0].replace(",", ""))
+            last = m.end()
+    return [text] if not merged else ["".join(merged) + text[last:], text]
+
+
+def _loose(text: str) -> tuple[Node, ...]:
+    """``1000,99`` and ``1.000,99`` as decimals, in the way of half of the world."""
+    m = _DECIMAL_COMMA.fullmatch(text.strip().rstrip("%€$ "))
+    if not m:
+        return ()
+    return (parse(tokens(f"{m[1]}{(m[2] or m[3]).replace('.', '')}.{m[4]}")),)
+
+
+def _with_unit(stream: list[Token]) -> tuple[Node, str]:
+    """The tree without lead words before and unit words after."""
+    stream = [t for t in stream if t[0] != "s"]
+    while stream and stream[0][0] == "t" and stream[0][1].lower().strip(" .:") in _LEADS:
+        stream = stream[1:]
+    first = next((i for i, t in enumerate(stream) if t[0] == "t"), None)
+    if not first or not _is_unit(stream[first:]) or stream[first - 1] in (("o", "_"), ("o", "^")) or stream[first - 1] == ("o", "{"):
+        return parse(stream), ""
+    tail = stream[first:]
+    end = len(tail)
+    while end and tail[end - 1] == ("o", "."):
+        end -= 1
+    head = stream[:first]
+    while head and head[-1] in (("o", "/"), ("o", "-")):
+        head = head[:-1]
+    return parse(head), " ".join(text for _, text in tail[:end]).lower()
+
+
+def _is_unit(tail: list[Token]) -> bool:
+    """Words, slashes and powers only, few of them, and none that changes the meaning."""
+    said = " ".join(text for kind, text in tail if kind == "t")
+    if len(said.split()) > 8 or _BAD_UNITS.search(said):
+        return False
+    for index, (kind, text) in enumerate(tail):
+        power = index > 0 and tail[index - 1][1] in ("^", "{") and text in ("2", "3", "{", "}", "-")
+        if not (kind in ("t", "l") or power or text in ("/", "^", "}", ".", "*", "-", "(", ")", "\\", "circ", "per", "{") or (kind, text) in (("n", "2"), ("n", "3"))):
+            return False
+    return True
