@@ -78,8 +78,8 @@ def all_findings(overrides: list[str], *, strict: bool) -> Iterator[Any]:
         return
     chosen = ", ".join(f"{g}={o}" for g, o in sorted(composed.choices.items()) if o not in ("none", "default"))
     yield Finding("configuration", "ok", chosen, seconds=time.perf_counter() - started)
-    rules = 0
-    for name, said, error in faults(composed.config):
+    settled, rules = as_planned(composed.config), 0
+    for name, said, error in faults(settled):
         rules += 1
         if error is not None:
             yield Finding(name.replace("_", " "), "fail", error.what, error.fix, error.where, error=error)
@@ -87,6 +87,17 @@ def all_findings(overrides: list[str], *, strict: bool) -> Iterator[Any]:
             yield Finding(name.replace("_", " "), "note", said)
     yield Finding("rules", "ok", f"{rules} looked at")
     yield from findings(composed.config, strict=strict)
+
+
+def as_planned(config: Any) -> Any:
+    """The configuration with the plan's decisions written in, so that ``auto`` hides nothing; itself where there is no plan."""
+    from rlvr_cli.config.preflight import World
+    from rlvr_cli.launch.freeze import freeze
+
+    try:
+        return freeze(config, World(config).plan)
+    except RlvrError:
+        return config
 
 
 def plain(finding: Any) -> dict[str, Any]:

@@ -133,7 +133,7 @@ def has_reward(config: Config) -> str | None:
         raise ConfigError(
             "every term is gated by another, so none can be first", where="reward.terms", fix=f"reward.terms.{next(iter(terms))}.gate=null"
         )
-    if all(term.fn.startswith("rewards.control.") for term in terms.values()):
+    if all(term.fn.startswith("rewards.control.") for term in terms.values() if term.weight):
         return "this reward is a control arm: it teaches nothing, on purpose"
     return None
 
@@ -311,7 +311,9 @@ def extra_fields(config: Config) -> str | None:
         if known is not None and name not in known:
             near = nearest(name, sorted(known))
             raise ConfigError(
-                f"algorithm.extra.{name} is not a field of GRPOConfig", where=where, fix=f"algorithm.extra.{near}={value}" if near else None
+                f"algorithm.extra.{name} is not a field of GRPOConfig",
+                where=where,
+                fix=f"algorithm.extra.{near}={value}" if near else "rlvr config algorithm",
             )
     if config.algorithm.extra.get("use_liger_kernel"):
         needs_module("liger_kernel", "algorithm.extra.use_liger_kernel", "pip install liger-kernel")

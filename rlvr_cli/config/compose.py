@@ -216,26 +216,21 @@ def delete(cfg: Any, key: str) -> None:
 
 def check_dataset_keys(config: Config, origin: faults.Origin) -> None:
     """Keys of ``dataset`` that the schema does not know must be the chosen generator's own."""
-    extra = config.dataset.model_extra or {}
-    if not extra:
+    from rlvr_cli.data.generate import generator_keys, takes_any_key
+
+    data, extra = config.dataset, config.dataset.model_extra or {}
+    if not extra or (data.generator and takes_any_key(data.generator)):
         return
-    own = generator_keys(config.dataset.generator) if config.dataset.generator else []
+    own = list(generator_keys(data.generator)) if data.generator else []
     for name in extra:
-        if name not in own:
-            legal = [*type(config.dataset).model_fields, *own]
-            near = nearest(name, legal)
-            raise ConfigError(
-                f"dataset.{name} is not a key" + (f" of the generator {config.dataset.generator}" if own else ""),
-                where=origin.of(f"dataset.{name}"),
-                fix=f"dataset.{near}={extra[name]}" if near else "rlvr config dataset",
-            )
-
-
-def generator_keys(name: str) -> list[str]:
-    """The own keys of a generator of rows."""
-    from rlvr_cli.data.generate import generator_keys as keys
-
-    return list(keys(name))
+        if name in own:
+            continue
+        near = nearest(name, [*type(data).model_fields, *own])
+        of = f" of the generator {data.generator}" if own else ""
+        fix = f"dataset.{near}={extra[name]}" if near else "rlvr config dataset"
+        if not data.generator and origin.of(f"dataset.{name}") != COMMAND_LINE:
+            of, fix = ": it belongs to a generator, and dataset.generator is null", f"dataset=jsonl dataset.train={data.train or 'FILE'}"
+        raise ConfigError(f"dataset.{name} is not a key{of}", where=origin.of(f"dataset.{name}"), fix=fix)
 
 
 def frozen_text(config: Config) -> str:

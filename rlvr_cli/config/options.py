@@ -10,6 +10,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+GROUPS = {
+    "algorithm": "the objective: which loss, which advantage, which clip",
+    "curriculum": "which prompts are drawn, and when",
+    "dataset": "where prompts and gold answers come from",
+    "environment": "single turn, or tools and several turns",
+    "generation": "who writes the completions, and how they are sampled",
+    "guard": "what stops a run or warns",
+    "hardware": "who computes where",
+    "model": "which policy is trained, and what its family needs",
+    "optimizer": "the optimizer and its schedule",
+    "peft": "adapters instead of full weights",
+    "pipeline": "a chain of runs",
+    "recipe": "a set of choices that make one run",
+    "reward": "what is paid for",
+    "stage": "what kind of training",
+    "tracker": "where metrics go beside the run folder",
+    "trainer": "how long, how much at once, when to save and to judge",
+}
+
 
 @dataclass(frozen=True)
 class Option:
@@ -26,7 +45,7 @@ class Option:
         for line in self.path.read_text(encoding="utf-8").splitlines():
             if not line.startswith("#"):
                 break
-            text = line.lstrip("#").strip()
+            text = line[1:].strip()
             if not text.startswith("@"):
                 lines.append(text)
         return lines

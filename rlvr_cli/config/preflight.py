@@ -139,7 +139,7 @@ def packages(world: World) -> str:
     missing = [name for name in needed if not installed(name)]
     if not missing:
         return ", ".join(needed)
-    extra = "gpu" if plan.device == "cuda" else needed[missing[0]] if needed[missing[0]] in ("smollm",) else "cpu"
+    extra = needed[missing[0]] if needed[missing[0]] in ("smollm", "gpu") else "gpu" if plan.device == "cuda" else "cpu"
     if "torch" in missing and not world.strict:
         return Note(f"{', '.join(missing)} not here; the machine that trains needs pip install 'rlvr[{extra}]'")
     if world.assumes_gpus and not world.strict:
@@ -192,11 +192,13 @@ def memory(world: World) -> str | None:
     return text
 
 
-def model(world: World) -> str:
+def model(world: World) -> str | None:
     """The weights, or the builder that makes them, are there."""
     config = world.config.model
     if config.builder:
         return builder(config.builder)
+    if not config.path:
+        return None  # the rule has_model says so
     folder = world.model_folder
     if folder is None:
         return absent_model(world, config.path)

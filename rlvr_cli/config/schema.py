@@ -30,7 +30,7 @@ class Model(Group):
     revision: str | None = None
     """Hub branch, tag or commit; null takes the default branch."""
     builder: str | None = None
-    """Dotted path of a function that builds the model in the user's cache and returns its folder: ``f(seed, **builder_options) -> Path``."""
+    """Dotted path of a function that builds the model in the user's cache: ``f(seed, **builder_options) -> Path`` of its folder."""
     builder_options: dict[str, Any] = Field(default_factory=dict)
     """Keyword options of ``builder``."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
@@ -93,7 +93,8 @@ class Dataset(Group):
     eval_count: int = Field(default=500, ge=0)
     """Held-out rows that a generator draws; 0 holds out none."""
     eval_share: float = Field(default=0.1, ge=0, lt=1)
-    """Share of all prompts that is held out where ``eval`` is null: by a hash of the prompt that no seed changes, stratified by a file's ``difficulty``."""
+    """Share of all prompts that is held out where ``eval`` is null: by a hash of the prompt that no seed changes,
+    stratified by a file's ``difficulty``."""
     eval_fresh: bool = False
     """Draw new held-out rows (of the same held-out share) at every evaluation; false judges the same rows each time."""
     on_broken: Literal["stop", "drop"] = "stop"
@@ -120,7 +121,7 @@ class Term(Group):
     when: dict[str, Any] | str | None = None
     """Routing: ``{column: value}`` (or a list of values); on other rows the term is not applicable."""
     correct: str | None = None
-    """For a group-relative function: the term whose full marks mean "right". null: ``gate``, else the term named ``correct``, else the first."""
+    """For a group-relative function: the term whose full marks mean "right"; null: ``gate``, else the one named ``correct``, else the first."""
 
 
 class Pool(Group):
