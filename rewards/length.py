@@ -31,14 +31,15 @@ def kimi_lesson(completions, group_id, correct, *, scale=1.0, target, completion
     return Scores(form.pay_groups(partial(form.kimi_lesson, scale=scale, target=target), completions, group_id, correct, completion_ids))
 
 
-def overlong(completions, *, max_length, cache, completion_ids=None, prompts=None, **kwargs) -> Scores:
-    """DAPO's soft overlong punishment: 0 up to max_length - cache, down to -1 at max_length, -1 beyond.
+def overlong(completions, *, max_length, cache=None, completion_ids=None, prompts=None, **kwargs) -> Scores:
+    """DAPO's soft overlong punishment: 0 up to max_length - cache, down to -1 at max_length, -1 beyond. ``cache`` null: a fifth.
 
     >>> overlong(["x"] * 3, max_length=4, cache=2, completion_ids=[[1, 2], [1, 2, 3], [1, 2, 3, 4, 5]])
     [0.0, -0.5, -1.0]
     """
     sizes, unit = form.lengths(completions, completion_ids)
-    return Scores(form.overlong(size, unit, max_length=max_length, cache=cache) for size in sizes)
+    room = form.cache_of(max_length, cache)
+    return Scores(form.overlong(size, unit, max_length=max_length, cache=room) for size in sizes)
 
 
 def repetition(completions, *, ngram=3, max_penalty=-1.0, prompts=None, **kwargs) -> Scores:

@@ -28,6 +28,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from rlvr_cli.errors import ConfigError
 from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
 
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
@@ -95,6 +96,14 @@ def pay_groups(form: Any, completions: Sequence[Completion], group_id: Sequence[
             place = f"{size} {unit}, group {min(mine)} to {max(mine)}"
             verdicts[i] = Verdict(float(score), f"{'right' if ok else 'wrong'}, {place}", str(size))
     return verdicts
+
+
+def cache_of(max_length: int, cache: int | None) -> int:
+    """The punished last part of ``max_length``: a fifth where ``cache`` is None, as in DAPO. Raises ConfigError when it can not be."""
+    cache = max(1, max_length // 5) if cache is None else cache
+    if not 0 < cache <= max_length:
+        raise ConfigError(f"cache must be from 1 to max_length ({max_length}), not {cache}", where="options.cache", fix="cache=null")
+    return cache
 
 
 def overlong(size: int, unit: str, *, max_length: int, cache: int) -> Verdict:
