@@ -20,7 +20,7 @@ import itertools
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -123,24 +123,36 @@ def own_keys(dataset: Dataset) -> dict[str, Any]:
     return extra
 
 
-def draw_side(dataset: Dataset, *, seed: int, count: int, held: bool) -> tuple[list[Row], int]:
-    """``count`` distinct rows of one side of the split, and how many draws it took; fewer where no more exist."""
+def draw_side(dataset: Dataset, *, seed: int, count: int, held: bool, tell: Callable[[int], None] | None = None) -> list[Row]:
+    """``count`` rows with different prompts of one side of the split; fewer where no more exist. ``tell`` hears how many there are."""
     make, keys = generator(dataset.generator), own_keys(dataset)
     rows: dict[str, Row] = {}
     draws = 0
     for start in itertools.count():
         before = len(rows)
-        try:
-            for row in make(count=max(200, 2 * count), seed=seed * 1_000_003 + start, **keys):
-                draws += 1
-                if held_out(row, share=dataset.eval_share) == held:
-                    rows.setdefault(json.dumps(row["prompt"], ensure_ascii=False, default=str), row)
-                if len(rows) >= count:
-                    return list(rows.values()), draws
-        except (TypeError, KeyError) as error:
-            raise DataError(f"the generator {dataset.generator!r} failed: {type(error).__name__}: {error}", where="dataset") from error
+        for row in _safely(make(count=max(200, 2 * count), seed=seed * 1_000_003 + start, **keys), dataset.generator):
+            draws += 1
+            if held_out(row, share=dataset.eval_share) == held:
+                rows.setdefault(json.dumps(row["prompt"], ensure_ascii=False, default=str), row)
+            if tell:
+                tell(len(rows))
+            if len(rows) >= count:
+                return list(rows.values())
         if draws > MAX_DRAWS * count or (len(rows) == before and start >= 3):
-            return list(rows.values()), draws
+            return list(rows.values())
+
+
+def _safely(rows: Iterator[Row], name: str | None) -> Iterator[Row]:
+    """A generator's rows; what a generator of the user's own can do wrong is one line."""
+    try:
+        for row in rows:
+            if not isinstance(row, dict) or "prompt" not in row:
+                raise DataError(f"the generator {name!r} gave a row without a prompt: {str(row)[:80]}", where="dataset.generator")
+            yield row
+    except DataError:
+        raise
+    except Exception as error:
+        raise DataError(f"the generator {name!r} failed: {type(error).__name__}: {error}", where="dataset.generator") from error
 
 
 def _generated(dataset: Dataset, seed: int) -> Loaded:
@@ -162,7 +174,7 @@ def _generated(dataset: Dataset, seed: int) -> Loaded:
 def drawn(dataset: Dataset, *, seed: int, count: int, held: bool, dropped: list[Dropped]) -> list[Row]:
     """One side's rows out of the generator, mapped as a file's rows are."""
     name = str(dataset.generator)
-    rows, _ = draw_side(dataset, seed=seed, count=count, held=held)
+    rows = draw_side(dataset, seed=seed, count=count, held=held)
     return _mapped_all(dataset, [(f"{name} row {i}", row) for i, row in enumerate(rows, 1)], name, "dataset.generator", dropped)
 
 

@@ -43,7 +43,6 @@ def generate(
     brackets: bool = False,
     negative: bool = False,
     exact_division: bool = False,
-    prompt: str = "{expression}=?",
 ) -> Iterator[dict[str, Any]]:
     """``count`` sums with their answers, the same for the same seed.
 
@@ -52,7 +51,6 @@ def generate(
     terms, terms_max: how many numbers a sum has; with ``terms_max`` drawn between the two.
     brackets: draw the order of evaluation freely and write the brackets it needs.
     negative: allow results below zero, in every step. exact_division: no remainders.
-    prompt: format string over ``{expression}``.
     """
     keys = {"min": min, "max": max, "factor_max": factor_max, "terms": terms, "terms_max": terms_max}
     _check(operators, **keys)
@@ -61,7 +59,7 @@ def generate(
     for _ in range(count):
         tree = _draw_legal(rng, low=min, high=max, factor=max if factor_max is None else factor_max,
                            terms=rng.randint(terms, terms_max or terms), **shape)  # fmt: skip
-        yield _row(tree, prompt)
+        yield _row(tree)
 
 
 def training_rows(count: int, *, seed: int, share: float = 0.1, **keys: Any) -> Iterator[dict[str, Any]]:
@@ -89,10 +87,10 @@ def _check(operators: Sequence[str], **keys: int | None) -> None:
         raise DataError(f"factor_max={keys['factor_max']} leaves no factor", where="dataset.factor_max", fix="dataset.factor_max=9")
 
 
-def _row(tree: Tree, prompt: str) -> dict[str, Any]:
+def _row(tree: Tree) -> dict[str, Any]:
     text = render(tree)
     return {
-        "prompt": prompt.format(expression=text),
+        "prompt": f"{text}=?",
         "answer": str(value(tree)),
         "expression": text,
         "solution": ",".join(steps_of(tree, _Pupil(0.0, random.Random(0)))[0]),

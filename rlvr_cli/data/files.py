@@ -1,0 +1,119 @@
+"""Rows to and from files for the commands of ``rlvr data``: JSONL out, whole or not at all, and progress on standard error.
+
+>>> import tempfile, pathlib
+>>> path = pathlib.Path(tempfile.mkdtemp()) / "rows.jsonl.gz"
+>>> write_rows([{"prompt": "1+1=?", "answer": "2"}], str(path))
+1
+>>> rows_of_file(str(path))
+[{'prompt': '1+1=?', 'answer': '2'}]
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rlvr_cli.data.sources import Broken, find_path, parse_line, read_file, read_folder
+from rlvr_cli.errors import DataError
+
+Row = dict[str, Any]
+T = TypeVar("T")
+PROGRESS_S = 2.0
+QUESTION_COLUMNS = ("prompt", "question", "problem", "query", "instruction", "input", "text")
+
+
+def rows_of_file(source: str, *, key: str = "data", on_broken: str = "stop", encoding: str = "utf-8") -> list[Row]:
+    """The rows of a file, a folder or ``-`` (standard input, JSON lines). A broken line stops, or is said and left out."""
+    rows: list[Row] = []
+    broken = 0
+    for item in _items(source, key, encoding):
+        if not isinstance(item, Broken):
+            rows.append(item[1])
+        elif on_broken == "drop":
+            broken += 1
+            print(f"left out {item.where}: {item.reason}", file=sys.stderr)
+        else:
+            raise DataError(f"{item.where}: {item.reason}", where=key, fix="on_broken=drop to leave such lines out, counted")
+    if not rows:
+        raise DataError(f"{source} has no usable row{f', {broken} are broken' if broken else ''}", where=key)
+    return rows
+
+
+def _items(source: str, key: str, encoding: str) -> Iterator[Any]:
+    if source == "-":
+        return (parse_line(line, f"standard input line {n}") for n, line in enumerate(sys.stdin, 1) if line.strip())
+    path = find_path(source)
+    if path is None:
+        raise DataError(f"there is no file {source!r}", where=key, fix=f"{key}=FILE.jsonl")
+    if path.is_dir():
+        return read_folder(path, split="train", encoding=encoding, key=key)
+    return read_file(path, encoding=encoding, key=key)
+
+
+def write_rows(rows: Iterable[Row], out: str | None) -> int:
+    """Write JSON lines to ``out`` (``.gz`` packs; None or ``-`` is standard output) and return how many."""
+    if out in (None, "-"):
+        return _write(rows, sys.stdout)
+    path = Path(out).expanduser()
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with gzip.open(part, "wt", encoding="utf-8") if path.suffix == ".gz" else open(part, "w", encoding="utf-8") as file:
+            count = _write(rows, file)
+        os.replace(part, path)
+    except OSError as error:
+        raise DataError(f"{out} cannot be written: {error.strerror}", where="out") from error
+    finally:
+        part.unlink(missing_ok=True)
+    return count
+
+
+def _write(rows: Iterable[Row], file: Any) -> int:
+    count = 0
+    for row in rows:
+        file.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+        count += 1
+    return count
+
+
+def progressing(items: Sequence[T], what: str) -> Iterator[T]:
+    """The items; once they take more than two seconds, a line on standard error every two seconds."""
+    said = time.monotonic()
+    for number, item in enumerate(items):
+        now = time.monotonic()
+        if now - said >= PROGRESS_S:
+            said = now
+            print(f"{what}: {number} of {len(items)} ({100 * number // len(items)}%)", file=sys.stderr, flush=True)
+        yield item
+
+
+def question_column(rows: Sequence[Row], asked: str | None, *, command: str) -> str:
+    """The column with the question: the one that was asked for, or the first usual name that the rows have."""
+    names = list(dict.fromkeys(name for row in rows[:100] for name in row))
+    if asked is None:
+        found = next((name for name in QUESTION_COLUMNS if name in names), None)
+        if found is None:
+            raise DataError(f"no column looks like the question among {', '.join(names)}", where="data", fix=f"column={names[0]}")
+        return found
+    if asked not in names:
+        from rlvr_cli.data.columns import nearest
+
+        raise DataError(
+            f"the rows have no column {asked!r}, only {', '.join(names)}", where="column", fix=f"column={nearest(asked, names)}"
+        )
+    return asked
+
+
+def text_in(value: Any) -> str:
+    """A column's text: as it is, the user's turns of messages, or JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value and all(isinstance(m, dict) and "content" in m for m in value):
+        return "\n".join(str(m["content"]) for m in value if m.get("role", "user") == "user")
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
