@@ -37,7 +37,7 @@ def same(answer: str, gold: str, tolerance: Fraction = numeric.TOLERANCE, same_v
     if by_words is not None:
         return by_words
     try:
-        return _same_forms(form(answer), form(gold), _Judge(tolerance, same_value))
+        return _same_forms(_form(answer, gold), _form(gold, answer), _Judge(tolerance, same_value))
     except (Unreadable, TooBig, Undefined, RecursionError):
         return False
 
@@ -76,6 +76,17 @@ def _same_as_words(answer: str, gold: str) -> bool | None:
     return None
 
 
+_AS_MATHEMATICS = {"all reals": "\\mathbb{R}", "no solution": "\\emptyset"}
+
+
+def _form(text: str, other: str) -> Form:
+    """The form of a text, or of the set that its words name."""
+    said = words.meaning(text)
+    if said is None and text.strip(" $") == "R" and words.bare(other) in ("\\mathbb{R}", "\\R"):
+        said = "all reals"
+    return form(_AS_MATHEMATICS.get(said, text))
+
+
 def form_or_none(text: str) -> Form | None:
     try:
         return form(text)
@@ -86,8 +97,11 @@ def form_or_none(text: str) -> Form | None:
 def _same_forms(a: Form, g: Form, judge: _Judge) -> bool:
     """Any reading of the answer that equals a reading of the gold; units may be left out, not contradict."""
     if a.unit and g.unit and not _units_agree(a.unit, g.unit):
-        return False
-    return any(judge.same(x, y) for y in g.trees for x in a.trees) or any(judge.same(x, y) for y in g.trees[:1] for x in a.loose)
+        x, y = words.quantity(a.text + a.unit), words.quantity(g.text + g.unit)
+        return x is not None and x == y
+    return any(judge.same(x, y) for y in g.trees for x in a.trees) or any(judge.same(x, y) for y in g.trees[:1] for x in a.loose) or any(
+        judge.same(x, y) for y in g.loose if re.match(r"\s*-?0,\d{3}", g.text) for x in a.trees
+    )
 
 
 def _units_agree(a: str, g: str) -> bool:
@@ -111,7 +125,7 @@ class _Judge:
     def _same(self, a: Node, g: Node) -> bool:
         if a == g:
             return True
-        for attempt in (self._relations, self._systems, self._families, self._residues, self._ratios, self._matrices, self._sets, self._collections):
+        for attempt in (self._residues, self._bases, self._relations, self._systems, self._families, self._ratios, self._matrices, self._sets, self._collections):
             verdict = attempt(a, g)
             if verdict is not None:
                 return verdict
@@ -171,7 +185,7 @@ class _Judge:
         if g_map and a_map and set(g_map) == set(a_map):
             return all(self.same(a_map[name], g_map[name]) for name in g_map)
         if g_map and a_map:
-            return _shape(g_map) != _shape(a_map) and len(g_map) == len(a_map) and self._in_order(list(a_map.values()), list(g_map.values()))
+            return not set(g_map) & set(a_map) and self._in_order(list(a_map.values()), list(g_map.values()))
         if a_map is None:
             return self._orders(items(a), g_map)
         if g[0] in ("seq", "list", "set"):
@@ -202,6 +216,12 @@ class _Judge:
         if a is None or g is None or not close(value(a[1]), value(g[1])):
             return False
         return (value(a[0]) - value(g[0])) % value(g[1]) == 0
+
+    def _bases(self, a: Node, g: Node) -> bool | None:
+        """A numeral in a base is met by the same numeral in that base only."""
+        if g[0] != "base":
+            return None
+        return a[0] == "base" and a[2] == g[2] and a[1].lstrip("0") == g[1].lstrip("0")
 
     def _ratios(self, a: Node, g: Node) -> bool | None:
         if g[0] != "ratio" and a[0] != "ratio":
@@ -259,6 +279,8 @@ class _Judge:
             xs, ys = xs if xs is not None else (a,), ys if ys is not None else (g,)
             if len(set(xs)) != len(set(ys)) and not (len(ys) == 1 and ys[0] != g and len(xs) == 1):
                 return self._one(xs, ys)
+        if a[0] == "seq" and a[1:3] == ("[", "]") and len(a[3]) == 2 and g[0] != "seq":
+            return False  # a closed interval, not a pair of values
         if is_ordered(g) or is_ordered(a):
             return self._in_order(list(xs), list(ys))
         return self._as_sets(list(xs), list(ys))
@@ -279,15 +301,13 @@ class _Judge:
         return all(any(self.same(x, y) for y in ys) for x in xs) and all(any(self.same(x, y) for x in xs) for y in ys)
 
 
-def _shape(named: dict[str, Node]) -> tuple[str, ...]:
-    return tuple(sorted(named))
-
-
 def unlabelled(node: Node) -> Node:
     """A named point ``A(1, 6)`` as its coordinates."""
     node = ungroup(node)
     if node[0] == "mul" and len(node[1]) == 2 and node[1][0][0] == "sym" and node[1][1][0] == "seq" and node[1][0][1][:1].isupper():
         return node[1][1]
+    if node[0] == "rel" and node[1] == ("in",) and is_name(node[2][0]):
+        return ungroup(node[2][1])
     if node[0] == "app" and node[1][:1].isupper() and len(node[2]) > 1 and not node[1].endswith("_"):
         return ("seq", "(", ")", node[2])
     return node
@@ -304,7 +324,7 @@ def items(node: Node) -> tuple[Node, ...] | None:
     if node[0] == "list":
         found: list[Node] = []
         for item in unassigned(node[1]):
-            inner = items(item) if item[0] in ("set", "list") or numeric.has(item, "pm") and item[0] != "seq" else None
+            inner = items(item) if item[0] == "set" and len(item) > 2 or numeric.has(item, "pm") and item[0] not in ("seq", "list") else None
             found.extend(inner if inner is not None else (item,))
         return tuple(found)
     if node[0] == "set":
@@ -382,6 +402,8 @@ def gold_value(node: Node) -> Node | None:
         return node[2][-1] if node[0] == "rel" and node[1] == ("in",) and is_name(node[2][0]) and node[2][-1][0] != "named" else None
     exact = node[1].index("~") if "~" in node[1] and node[1].index("~") > 0 else len(node[1])
     sides = node[2][: exact + 1]
+    if len(sides) == 2 and not is_name(sides[0]) and is_name(sides[1]) and not numeric.symbols(sides[0]):
+        return sides[0]
     if is_name(sides[0]) or len(sides) > 2 and not numeric.symbols(sides[-1]):
         return sides[-1]
     if not numeric.symbols(node) and not numeric.has(node, "app"):
@@ -399,6 +421,8 @@ def answer_values(node: Node, agree: Callable[[list[Node]], bool]) -> list[Node]
         return []
     exact = node[1].index("~") if "~" in node[1] else len(node[1])
     first, last = sides[0], sides[exact]
+    if exact == 1 and not numeric.symbols(first) and is_name(last):
+        return [first]
     compound = not is_name(first) and bool(numeric.symbols(first))
     if compound and (numeric.symbols(last) or len(sides) == 2 and (_has_literals(first) or last == ("num", Fraction(0), None))):
         return []

@@ -16,6 +16,8 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
+from .unicode import mathematical
+
 MAX_DIGITS = 20_000
 """Longest number that is read by value; longer ones are compared as text."""
 
@@ -40,13 +42,13 @@ _PLAIN = re.compile(
     rf"(?P<sign>[-+]?)\s*(?:{_CURRENCY}\s*)?(?P<sign2>-?)\s*(?:"
     rf"(?:(?P<whole>\d+)\s*)?{_FRACTION}"
     r"|(?P<mixed>\d+)(?:\s+|-)(?P<mtop>\d+)\s*/\s*(?P<mlow>\d+)"
-    r"|(?P<ntop>\d{1,3}(?:,\d{3})+|\d+)\s*/\s*(?P<nlow>\d{1,3}(?:,\d{3})+|\d+)"
-    r"|(?P<int>\d{1,3}(?:(?:,|\{,\}|\\,|\\!|,\\!|\s|\\ |~){1,2}\d{3})+|\d+)?(?:\.(?P<dec>\d*))?(?:[eE](?P<exp>[-+]?\d{1,4})"
+    r"|(?P<ntop>[1-9]\d{0,2}(?:,\d{3})+|\d+)\s*/\s*(?P<nlow>\d{1,3}(?:,\d{3})+|\d+)"
+    r"|(?P<int>[1-9]\d{0,2}(?:(?:,|\{,\}|,?\s*\\[,!;]\s?|\s|\\ |~)\d{3})+|\d+)?(?:\.(?P<dec>\d*))?(?:[eE](?P<exp>[-+]?\d{1,4})"
     r"|\s*(?:\\times|\\cdot|\*|×|x)\s*10\s*\^\s*(?:\{\s*(?P<pow>[-+]?\d{1,4})\s*\}|(?P<pow1>[-+]?\d{1,4})|\((?P<pow2>[-+]?\d{1,4})\)))?"
     r")\s*(?:\\[,;! ]|~)*\s*(?P<pct>\\?%|percent(?:age)?\b|pct\b|per cent\b)?(?:\s*" + _UNIT + r")?\s*",
     re.I,
 )
-_NO_UNIT = re.compile(r"\b(?:or|and|not|to|is|are|no|wrong|incorrect|than|pm|am|million|billion|trillion|thousand|hundred|dozen|half|pi|sqrt|mod|base|if|th|st|nd|rd|less|more|times|minus|plus)\b", re.I)
+_NO_UNIT = re.compile(r"\b(?:or|and|not|to|is|are|no|wrong|incorrect|than|pm|am|millions?|billion|trillion|thousand|hundred|dozen|万|亿|half|pi|sqrt|mod|base|if|th|st|nd|rd|less|more|times|minus|plus)\b", re.I)
 _ONE_LETTER = re.compile(r"[A-Za-z]$")
 
 
@@ -60,7 +62,7 @@ def integer(digits: str) -> int:
 
 def read(text: str) -> Number | None:
     """The number that ``text`` is, or None when it is not a plain number with at most a percent sign and a unit."""
-    text = text.strip()
+    text = text.strip(" ~\n\t") if text.isascii() else mathematical(text).strip(" ~\n\t")
     if not text or len(text) > MAX_DIGITS or not (text[0].isdigit() or text[0] in "-+.$\\€£¥₹₽₩UER "):
         return None
     m = _PLAIN.fullmatch(text)

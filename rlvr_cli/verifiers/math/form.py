@@ -16,11 +16,10 @@ from .reader import Node, parse
 from .tokens import Token, Unreadable, tokens
 
 _LEADS = frozenset("about approximately approx roughly exactly only just nearly around usd eur rs a total value equal to equals is are it".split())
-_BAD_UNITS = re.compile(r"\b(?:not|wrong|incorrect|or|and|false|if|than|unless|isn't|maybe|perhaps|cannot|undefined|no|a\.?m|p\.?m|mod|base|is|are|to)\b|不|或|错", re.I)
+_BAD_UNITS = re.compile(r"\b(?:not|wrong|incorrect|or|and|hundred|thousand|millions?|billion|dozen|false|if|than|unless|isn't|maybe|perhaps|cannot|undefined|no|a\.?m|p\.?m|mod|base|is|are|to)\b|不|或|错", re.I)
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "万": 4, "亿": 8, "mil": 3, "millones": 6, "millionen": 6, "millions": 6}
 _SCALED = re.compile(r"(?<=[\d}$)])(?:\s|\\[ ,;]|~)*(?:\\text\{\s*|\\mathrm\{\s*)?(hundred|thousand|million|billion|trillion|millions|万|亿)\b\}?", re.I)
 _LETTER_UNIT = re.compile(r"(?<=\d)(?:(?:\s|\\ |\\,|\\;|~)+(?:[msgJNWVAKLhlC])(?:\s*\^\s*\{?[23]\}?)?|[msL](?:\^\{?[23]\}?|[²³]))\s*$")
-_MERGE = re.compile(r"(?<![\d.,\w])(\d{1,3}(?:,\d{3})+)(?![\d,]|\.\d+,)")
 _DECIMAL_COMMA = re.compile(r"([-+]?)\s*(?:(\d{1,3}(?:\.\d{3})+)|(\d+)),(\d+)")
 
 
@@ -30,6 +29,7 @@ class Form:
 
     trees: tuple[Node, ...]
     unit: str = ""
+    text: str = ""
     loose: tuple[Node, ...] = ()
 
 
@@ -50,7 +50,13 @@ def form(text: str) -> Form:
             problem = error
     if not found:
         raise problem or Unreadable("nothing to read")
-    return Form(tuple(tree for tree, _ in found), unit or found[0][1], _loose(text))
+    return Form(tuple(tree for tree, _ in found), unit or found[0][1], _amount(text), _loose(text))
+
+
+def _amount(text: str) -> str:
+    """The number a quantity starts with."""
+    m = re.match(r"\s*\\?\$?\s*-?[\d.,/ ]*", text)
+    return m[0] + " "
 
 
 def _trimmed(text: str) -> str:
@@ -65,7 +71,7 @@ def _variants(text: str) -> list[str]:
     if "," not in text:
         return [text]
     depth, merged, last = 0, [], 0
-    for m in re.finditer(r"[(\[{)\]}]|(?<![\d.,\w])\d{1,3}(?:,\d{3})+(?![\d,]|\.\d+,)", text):
+    for m in re.finditer(r"[(\[{)\]}]|(?<![\d.,\w])[1-9]\d{0,2}(?:,\d{3})+(?![\d,]|\.\d+,)", text):
         if m[0] in "([{":
             depth += 1
         elif m[0] in ")]}":
@@ -89,6 +95,8 @@ def _with_unit(stream: list[Token]) -> tuple[Node, str]:
     stream = [t for t in stream if t[0] != "s"]
     while stream and stream[0][0] == "t" and stream[0][1].lower().strip(" .:") in _LEADS:
         stream = stream[1:]
+    while len(stream) > 1 and stream[-1] == ("c", "cur"):
+        stream = stream[:-1]
     first = next((i for i, t in enumerate(stream) if t[0] == "t"), None)
     if not first or not _is_unit(stream[first:]) or stream[first - 1] in (("o", "_"), ("o", "^")) or stream[first - 1] == ("o", "{"):
         return parse(stream), ""

@@ -27,6 +27,7 @@ def answers(gold: object) -> str | None:
         found = extract.boxed(text)
         if found is not None:
             return found
+        text = re.sub(r".*\\f?boxed\s*\{", "", text, flags=re.S)  # a box that was cut
     if ends := _END.search(text):
         return ends["inner"].strip()
     return text if re.search(r"[\w\\∅%!|+]|\{\s*\}|[^\x00-\x7f]", text) else None

@@ -15,7 +15,7 @@ import re
 _LINK = r"(?:\s*(?:is|are|was|equals|would be|will be|should be|must be|has to be|comes out to(?: be)?|comes to|turns out to be|becomes|=|:|->|→|⇒)\s*)"
 _SUBJECT = (
     r"(?:(?:the|my|our|your|a)\s+)?(?:(?:final|correct|right|only|required|numerical|exact|complete|simplified|desired|overall|resulting|best|true|actual)\s+){0,2}"
-    r"(?:answer|answers|ans)(?:\s+(?:choice|option|value|here|to (?:the|this|that|your|part)\s[\w' ]{0,40}?|of the (?:problem|question)|in [\w ]{1,20}?|"
+    r"(?:answer|answers|ans)(?:\s+(?:choice|option|value|here|to (?:the|this|that|your|part)\s[\w' ]{0,40}?|of the (?:problem|question)|in [\w ]{1,20}?|to [^.\n:?]{1,40}?|"
     r"(?:i|we) (?:get|find|give|have|submit|arrive at)|then|therefore|thus))?"
 )
 _ENGLISH = rf"\b{_SUBJECT}[*_\s]*(?:\([^()\n]{{0,20}}\)\s*)?{_LINK}"
@@ -34,9 +34,12 @@ _OTHERS = (
     r"|\b(?:sonuç|cevap|yanıt)\s*:?\s*|\b(?:het\s+)?(?:eind)?antwoord\s*(?:is|:)\s*|\b(?:odpowiedź|odpověď|svar(?:et)?|vastaus|răspuns(?:ul)?|válasz|odgovor)\s*(?:to|je|är|er|on|este|:)\s*:?\s*"
     r"|(?:คำตอบ)\s*(?:คือ|:)\s*|(?:התשובה|תשובה)\s*(?:היא|:)\s*|(?:απάντηση)\s*(?:είναι|:)\s*|(?:پاسخ)\s*:?\s*|উত্তর\s*:?\s*"
 )
-_A_LINE = r"^[ \t]*(?:\*\*)?A(?:NSWER)?(?:\*\*)?\s*:[ \t]*|^[ \t]*#{0,6}[ \t]*(?:\*\*)?(?:final\s+)?answer(?:\*\*)?[ \t]*:?(?:\*\*)?[ \t]*\n+"
+_A_LINE = r"^[ \t]*(?:\*\*)?A(?:NSWER)?(?:\*\*)?\s*:[ \t]*|^[ \t]*#{0,6}[ \t]*(?:\*\*)?(?:final\s+)?answer(?:\*\*)?[ \t]*:?(?:\*\*)?[ \t]*\n+|\banswer\s*(?=\$|\\\(|\\\[)"
 _JSON = r"\"(?:final_)?answer\"\s*:\s*"
 _STATED = re.compile("|".join((_A_LINE, _JSON, _ENGLISH, _OPTION, _WEAK_HEAD, _OTHERS)), re.I | re.M)
+
+READ_BACK = 20_000
+"""Characters from the end in which an announcement is looked for."""
 
 _ABBREVIATION = re.compile(r"\b(?:i\.e|e\.g|a\.m|p\.m|no|approx|etc|sq|ft|in|vs|cu|st|mr|dr)$", re.I)
 _SENTENCE_END = re.compile(r"[.!?](?=[\s*_\"')\]$]|$)|[。！？]|\n")
@@ -48,7 +51,7 @@ _CLAUSE_END = re.compile(
 )
 _LEAD = re.compile(r"^(?:that|therefore|thus|simply|just|exactly|equal to|equals|given by|indeed|clearly|about|approximately|roughly|option|choice|answer|letter|选项|option)\s+", re.I)
 _ECHO = re.compile(
-    r"\b(?:question|problem|prompt|exercise|task|asks?|asked|asking|whether|given|suppose|imagine|if the answer|restat\w+|repeat\w*|quote[sd]?|we are told|want to (?:know|find)"
+    r"\b(?:question|problem|prompt|exercise|task|asks?|asked|asking|whether|^\W*given|(?:are|is|was|were) given|given (?:that|a|an|as)|suppose|imagine|if the answer|restat\w+|repeat\w*|quote[sd]?|we are told|want to (?:know|find)"
     r"|need to (?:find|know|compute|determine|show|check|see)|must (?:find|compute|determine|show)|have to (?:find|compute|determine)|to find|will now|let us|let's|i will|i'll|we will"
     r"|how (?:many|much)|what is|determine|calculate the|a (?:first|naive|common|wrong|typical|rough) (?:guess|answer|mistake|error|attempt)|someone|student|one might|you might|might (?:think|say)"
     r"|could be|may be|might be|not sure|guess|perhaps|maybe|possibly|unless)\b|题目|问题|已知|假设|问：|是否|如果",
@@ -73,9 +76,9 @@ _CLOSER = re.compile(r"hope|thank|let me know|good luck|q\.?e\.?d|complet|done|v
 
 
 def stated(text: str) -> list[tuple[int, int, str]]:
-    """All announced answers as (start, end, inner), in order; those that are no answer but prose are left out."""
+    """The announced answers of a text's end as (start, end, inner), in order; those that are no answer but prose are left out."""
     found = []
-    for cue in _STATED.finditer(text):
+    for cue in _STATED.finditer(text, max(0, len(text) - READ_BACK)):
         line = _line_before(text, cue.start())
         if is_echo(line) or (is_negated(line, "") and not re.search(r"[,;:]\s*$", line)):
             continue
@@ -128,7 +131,7 @@ def tidy(inner: str) -> str:
     clause = _CLAUSE_END.search(inner)
     if clause and clause.start() > 0:
         inner = inner[: clause.start()]
-    return inner.strip().strip("\"'“”").rstrip(" .;:,!。").strip("*").strip()
+    return re.sub(r"\\$", "", inner.strip().strip("\"'“”").rstrip(" .;:,!。").strip("*")).removeprefix('\\"').strip()
 
 
 def answer_like(inner: str) -> bool:
@@ -171,6 +174,9 @@ def conclusion(text: str) -> tuple[str, str] | None:
     stated_now = stated(text)
     if stated_now and not is_negated(text[stated_now[-1][0] : stated_now[-1][1]], stated_now[-1][2]):
         return stated_now[-1][2], "phrase"
+    whole = text.strip().strip("*`").strip()
+    if len(whole) <= 120 and "\n" not in whole and _is_answer_alone(whole):
+        return whole, "whole"
     sentences = _sentences(text)
     for count, (sentence, finished) in enumerate(reversed(sentences)):
         if re.search(r"[\d$]|\\\(|\\\[", sentence):
@@ -178,6 +184,16 @@ def conclusion(text: str) -> tuple[str, str] | None:
         if count >= 2 or _ECHO.search(sentence) or _OPEN_QUESTION.search(sentence) or not finished:
             return None
     return None
+
+
+def _is_answer_alone(line: str) -> bool:
+    """Whether a completion of one short line is nothing but its answer: mathematics, a number with its unit, or one to three words."""
+    if re.search(r"(?:[-+*/=^({\[,<]|\\(?:times|cdot|frac|div|pm))$|[?？]", line) or _ECHO.search(line) or _NOT_WORD.search(line):
+        return False
+    words = re.findall(r"[^\W\d_]{2,}", re.sub(r"\\[A-Za-z]+", "", line))
+    if len(_FORMULA.findall(line)) > 1 or not re.search(r"\w", line):
+        return False
+    return len(words) <= 1 or not re.search(r"\d", line) and len(words) <= 3 or bool(re.fullmatch(r"[-+$€£]*[\d.,/ ]+(?: ?[^\W\d_]+){1,2}[.]?", line))
 
 
 def _sentences(text: str) -> list[tuple[str, bool]]:
@@ -204,7 +220,7 @@ def _bare(line: str) -> bool:
 
 def _closing(sentence: str, finished: bool) -> tuple[str, str] | None:
     """The last formula or number of the last sentence with one, when that sentence concludes."""
-    if not finished or _OPEN_QUESTION.search(sentence) or _ECHO.search(_ANSWERS_IT.sub("", sentence)):
+    if not finished or _OPEN_QUESTION.search(sentence) or _ECHO.search(_ANSWERS_IT.sub("", sentence[-200:])):
         return None
     formulas = [m for m in _FORMULA.finditer(sentence)]
     if formulas:

@@ -89,17 +89,19 @@ class _Parser:
 
     def items(self) -> Node:
         """``a, b and c``: one item stays itself, several are a list."""
-        found = [self.item()]
-        while True:
-            before = self.at
-            if not self.accept(",", ";", "and"):
-                break
-            while self.accept(",", ";", "and"):
-                continue
+        groups, marks = [[self.item()]], set()
+        while mark := self.accept(",", ";", "and"):
+            before = self.at - 1
+            while other := self.accept(",", ";", "and"):
+                mark = ";" if ";" in (mark, other) else mark
             if self.peek()[0] == "end" or self.peek()[1] in _CLOSERS or self.peek() == ("o", "."):
                 self.at = before if self.peek()[1] in _CLOSERS else self.at
                 break
-            found.append(self.item())
+            marks.add(";" if mark == ";" else ",")
+            groups.append([self.item()]) if mark == ";" else groups[-1].append(self.item())
+        if len(marks) < 2:  # one kind of separator: one flat list
+            groups = [[node] for group in groups for node in group]
+        found = [group[0] if len(group) == 1 else ("list", tuple(group)) for group in groups]
         return found[0] if len(found) == 1 else ("list", tuple(found))
 
     def item(self) -> Node:
@@ -294,6 +296,8 @@ class _Parser:
             raise Unreadable("a subscript on what is no number")
         self.accept("{")
         kind, text = self.next()
+        if text.lower() == "base":
+            kind, text = self.next()
         if kind == "n":
             base = integer(text)
         elif text.lower() in NUMBER_BASES:
@@ -331,7 +335,9 @@ class _Parser:
         if point or self.peek() == ("o", "."):
             if self.peek() in (("c", "overline"), ("c", "dot"), ("c", "bar")):
                 return ("num", value + self.repetend(len(decimals)), None)
-            if self.peek() == ("o", "(") and self.peek(1)[0] == "n" and self.peek(2) == ("o", ")") and decimals == decimals:
+            if self.peek() == ("o", ".") and self.peek(1) == ("o", "("):
+                self.at += 1
+            if self.peek() == ("o", "(") and self.peek(1)[0] == "n" and self.peek(2) == ("o", ")"):
                 return ("num", value + self.repetend(len(decimals)), None)
             if self.peek() == ("c", "dots") and len(decimals) >= 2:
                 return self.dotted(value, decimals)

@@ -63,11 +63,11 @@ def _pieces(node: Node) -> list[Piece]:
     if kind == "named":
         return _named(node[1])
     if kind == "union":
-        return pieces(node[1]) + pieces(node[2])
+        return _operand(node[1]) + _operand(node[2])
     if kind == "inter":
         return _common(pieces(node[1]), pieces(node[2]))
     if kind == "minus":
-        return _common(pieces(node[1]), complement(pieces(node[2])))
+        return _common(pieces(node[1]), complement(_operand(node[2])))
     if kind == "add" and len(node[1]) == 2 and node[1][1][0] == "mul" and node[1][1][1][0][:2] == ("num", Fraction(-1)):
         return _common(pieces(node[1][0]), complement(pieces(node[1][1][1][1])))
     if kind == "rel":
@@ -77,6 +77,12 @@ def _pieces(node: Node) -> list[Piece]:
     if kind == "builder":
         return _pieces(ungroup(node[2]))
     raise Unreadable(f"{kind} is no set of numbers")
+
+
+def _operand(node: Node) -> list[Piece]:
+    """A set beside a set sign; ``R \\ {2}`` in braces that LaTeX swallows is the number 2."""
+    node = ungroup(node)
+    return [Piece(x, True, x, True) for x in (_real(node),)] if node[0] in ("num", "mul", "const", "root", "pow", "add") and node[0] != "add" else pieces(node)
 
 
 def _named(name: str) -> list[Piece]:

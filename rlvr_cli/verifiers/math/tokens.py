@@ -50,7 +50,7 @@ _TEXTUAL = frozenset(
     "text textrm textbf textit textsf texttt textnormal mathrm mathbf mathit mathsf mathtt mathcal boldsymbol bm mbox hbox operatorname operatorname* textup mathbb mathfrak emph underline textsc".split()
 )
 _LEX = re.compile(
-    r"(?P<sp>\s+)|(?P<brk>\\\\(?:\[[^\]]*\])?)|\\(?P<cmd>[A-Za-z]+\*?|[^A-Za-z\s\d])|\\(?P<ctl>\s|\d)|(?P<num>\d+(?:\.(?!\.)\d*)?|\.\d+)|(?P<word>[A-Za-z]+)|(?P<dots>\.{2,})"
+    r"(?P<sp>[\s~]+)|(?P<brk>\\\\(?:\[[^\]]*\])?)|\\(?P<cmd>[A-Za-z]+\*?|[^A-Za-z\s\d])|\\(?P<ctl>\s|\d)|(?P<num>\d+(?:\.(?!\.)\d*)?|\.\d+)|(?P<word>[A-Za-z]+)|(?P<dots>\.{2,})"
     r"|(?P<op><=|>=|!=|==|:=|\*\*|->|=>|[-+*/^_=<>(){}\[\]|,;:!%'&.?])|(?P<cur>[€£¥₹₽₩$])|(?P<other>[^\x00-\x7f]+|.)",
     re.S,
 )
@@ -63,6 +63,7 @@ _NUMBER_WORDS = {
 } | {w: str(10 * i) for i, w in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)}  # fmt: skip
 _UNIT_LETTERS = frozenset("msgJNWVAKLhFHTCl")
 PERCENT = frozenset(("percent", "pct", "percentage", "per cent", "prozent", "процентов", "процента", "процент", "por ciento", "pour cent", "per cento", "por cento", "パーセント", "퍼센트", "％"))
+_CJK_AND = ("和", "或", "与", "及", "以及", "或者", "と", "および", "または", "와", "과", "또는", "и", "или")
 LONE = frozenset("and or in mod if for where with is the of to no not yes true false none all real numbers number".split())
 
 
@@ -84,6 +85,8 @@ def tokens(text: str) -> list[Token]:
 def _undouble(text: str) -> str:
     """``\\\\frac`` that was escaped once too often; row breaks of a matrix stay."""
     if re.search(r"(?<!\\)\\\\(?:[dt]?frac|sqrt|begin|end|left|right|text|boxed|cdot|times|cup|infty|pi|pm|in|le|ge|mathrm)(?![A-Za-z])|\\\\[{}]", text):
+        if "begin" in text and not re.search(r"(?<!\\)\\\\begin", text):  # a matrix whose row breaks are right
+            return re.sub(r"(?<!\\)\\\\(?=[dt]?frac|sqrt|pi|text|cdot|times)", r"\\", text)
         return text.replace("\\\\", "\\")
     return text
 
@@ -108,7 +111,7 @@ def _step(text: str, position: int, out: list[Token]) -> int:
     elif kind == "cur" and piece != "$":
         out.append(("c", "cur"))
     elif kind == "other":
-        out.append(("o", "%") if piece.strip() in PERCENT else ("t", piece.strip()) if piece.strip(" \"`“”") else ("s", ""))
+        out.append(("o", "%") if piece.strip() in PERCENT else ("c", "and") if piece.strip() in _CJK_AND else ("t", piece.strip()) if piece.strip(" \"`“”") else ("s", ""))
     elif kind == "cur" and re.match(r"\s*-?\d", text[m.end() :]) and text.count("$") % 2:
         out.append(("c", "cur"))
     return m.end()
@@ -124,6 +127,10 @@ def _operator(piece: str) -> Token:
 def _command(text: str, end: int, name: str, out: list[Token]) -> int:
     """One LaTeX command: spacing is dropped, wrappers are opened, the rest gets one name a meaning."""
     name = name.rstrip("*") if name != "*" else name
+    if name.startswith(("quad", "qquad")) and name not in ("quad", "qquad"):  # \\quadx
+        for letter in name.partition("quad")[2]:
+            out.append(("l", letter))
+        return end
     if name in (",", ";", "!", ":", " ", "/", ">") or name in _DROP:
         if name in ("left", "right") and text[end : end + 1] == ".":
             end += 1
@@ -184,7 +191,11 @@ def _textual(text: str, end: int, name: str, out: list[Token]) -> int:
 
 def _text_words(inner: str, out: list[Token]) -> None:
     lowered = inner.lower().strip(" .,;:")
-    if lowered in ("and", "or", "in", "mod", "und", "et", "y", "o", "oder", "ou"):
+    if lowered == "to":
+        out.append(("o", ":"))
+    elif lowered in _WORDS_AS_COMMANDS and len(lowered) > 2 and lowered not in ("max", "min", "arg", "times", "cdot"):
+        out.append(("c", _RENAME.get(lowered, lowered)))
+    elif lowered in ("and", "or", "in", "mod", "und", "et", "y", "o", "oder", "ou", *_CJK_AND):
         out.append(("c", {"in": "in", "mod": "mod"}.get(lowered, "and")))
     elif lowered.startswith(("or ", "and ")) and lowered.count(" ") == 0:
         out.append(("c", "and"))
@@ -199,7 +210,14 @@ def _text_words(inner: str, out: list[Token]) -> None:
 def _word(word: str, out: list[Token]) -> None:
     """Plain letters: a function, a constant, a number word, a separator, a word of text, or a product of letters."""
     lowered = word.lower()
-    if word in _WORDS_AS_COMMANDS or lowered in ("sqrt", "frac", "pi", "infinity", "sin", "cos", "tan", "exp", "ln") and word not in ("Pi",):
+    before = out[-1] if out else ("", "")
+    if word == "U" and before[1] in (")", "]", "\\}"):
+        out.append(("c", "cup"))
+    elif lowered in ("st", "nd", "rd", "th") and before[0] == "n":
+        out.append(("t", word))
+    elif lowered == "to" and before[0] == "n":
+        out.append(("o", ":"))
+    elif word in _WORDS_AS_COMMANDS or lowered in ("sqrt", "frac", "pi", "infinity", "sin", "cos", "tan", "exp", "ln") and word not in ("Pi",):
         name = word if word in _WORDS_AS_COMMANDS else lowered
         name = _RENAME.get(name, name)
         out.append(("o" if name in ("*", "/") else "c", name))
@@ -209,6 +227,8 @@ def _word(word: str, out: list[Token]) -> None:
         out.append(("n", _NUMBER_WORDS[lowered]))
     elif lowered in PERCENT:
         out.append(("o", "%"))
+    elif m := re.fullmatch(r"(or|and)([A-Z])", word):
+        out.extend((("c", "and"), ("l", m[2])))
     elif len(word) == 1:
         out.append(("l", word))
     elif m := re.fullmatch(r"([A-Za-z]*?)(sqrt|frac|sin|cos|tan|log|exp|pi|ln)([A-Za-z]?)", word):

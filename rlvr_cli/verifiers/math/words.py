@@ -13,17 +13,17 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from .unicode import plain
+from .unicode import mathematical, plain
 
 _WRAP = re.compile(r"\\(?:text|textbf|textit|textrm|textsf|texttt|textnormal|mathrm|mathbf|mathit|mathsf|mbox|hbox|boldsymbol|bm|emph|underline|operatorname|boxed)\s*\{([^{}]*)\}")
 _SPACING = re.compile(r"\\[,;:!> ]|\\(?:quad|qquad|left|right|displaystyle)\b|~|\$|\\\(|\\\)|\\\[|\\\]|[*_`\"]")
-_ARTICLE = re.compile(r"\b(?:a|an|the|it is|it's|they are|answer|option|choice|is)\b")
+_ARTICLE = re.compile(r"\b(?:an?|the|it is|it's|they are|answer|option|choice|is)\s+(?=\w{2})")
 _CLASSES = {
     "no solution": "no solution|no solutions|no real solution|no real solutions|no real roots|there is no solution|there are no solutions|has no solution|there no solution|none|nosolution|empty set|emptyset|"
     "empty|no such number|no such numbers|no integer solutions|there are no real solutions|无解|無解|没有解|空集|不存在解|no tiene solución|sin solución|no hay solución|keine lösung|keine reelle lösung|pas de solution|"
     "aucune solution|nessuna soluzione|sem solução|нет решений|해가 없다|해 없음|解なし|không có nghiệm|vô nghiệm|nil|inconsistent|no values|no value",
     "infinitely many": "infinitely many|infinitely many solutions|infinite solutions|infinite number of solutions|infinite|无数解|无穷多解|有无穷多解|无数个|infinitas soluciones|unendlich viele lösungen|une infinité de solutions",
-    "all reals": "all real numbers|all reals|all real|every real number|any real number|R|全体实数|一切实数|所有实数|alle reellen zahlen|todos los números reales|tous les réels",
+    "all reals": "all real numbers|all reals|all real|every real number|any real number|全体实数|一切实数|所有实数|alle reellen zahlen|todos los números reales|tous les réels",
     "undefined": "undefined|not defined|does not exist|dne|doesn't exist|diverges|divergent|不存在|未定义|no existe|existiert nicht",
     "undetermined": "cannot be determined|can't be determined|not enough information|insufficient information|无法确定|不能确定|indeterminate",
     "yes": "yes|y|是|是的|sí|si|oui|ja|да|はい|예|네|sim|có|对|對",
@@ -71,8 +71,8 @@ def normal(text: str) -> str:
 
 def meaning(text: str) -> str | None:
     """The class of a set phrase ("no solution", "yes", "all reals"), or None."""
-    short = bare(text)
-    return _CLASS_OF.get(short.casefold()) or _CLASS_OF.get(normal(text)) or ("no solution" if short in ("\\emptyset", "\\varnothing", "\\{ \\}", "\\{\\}") else None)
+    short = bare(mathematical(text))
+    return _CLASS_OF.get(short.casefold()) or _CLASS_OF.get(normal(text)) or ("no solution" if short.replace(" ", "") in ("\\emptyset", "\\varnothing", "\\{\\}") else None)
 
 
 def same_words(answer: str, gold: str) -> bool:
@@ -94,7 +94,7 @@ def letters(text: str, *, lone: bool = False) -> str | None:
     short = bare(re.sub(r"^\s*(?:option|choice|answer|选项|选)\s*", "", bare(text), flags=re.I))
     if m := re.fullmatch(r"\(?([a-z])\)", short):
         return m[1].upper()
-    if lone and (m := re.match(r"\(?([A-Z])\)?\s*(?:[:：.)\-]|\s-)\s*\S", short)) and not re.match(r"[A-Z]\s*[-:]\s*\d|[A-Z]\s*\(\s*-?\d", short):
+    if lone and (m := re.match(r"\(?([A-Z])\)?\s*(?:[:：.)\-]|\s-)\s*\S", short)) and not re.match(r"[A-Z]\s*-\s*\d|[A-Z]\s*\(\s*-?\d", short):
         return m[1]
     if re.fullmatch(r"[A-Z]", short) or re.fullmatch(r"\([A-Z]\)|[A-Z]\)", short):
         return short.strip("()")
