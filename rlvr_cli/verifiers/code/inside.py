@@ -1,0 +1,150 @@
+"""What runs inside the sandbox: the entries that a forked job calls, with the walls already closed around it.
+
+    script   extract, report, run as __main__ with the case's stdin         (tests by stdin and stdout)
+    static   extract and report only
+    module   extract, report, load as a module and serve calls on the peer  (the solution side of assert tests)
+    tests    run assert statements against the peer, a report line each     (the trusted side, in another sandbox)
+
+A job reads its spec, one JSON object, and writes report lines; the report pipe is closed before model code runs, so that
+nothing a program does can add to it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import types
+
+from rlvr_cli.verifiers.code import extract, rpc_solution, rpc_tests
+
+SPEC, REPORT, PEER = 3, 4, 5
+FILE = "solution.py"
+
+
+def script() -> None:
+    """Run the program as ``python solution.py`` would."""
+    code = _prepare()
+    _standard_streams()
+    module = _main_module()
+    _finish(_run(code, module))
+
+
+def static() -> None:
+    """Only look: the report says what was found and whether it compiles."""
+    _prepare()
+    os._exit(0)
+
+
+def module() -> None:
+    """Load the solution as a module that is not ``__main__`` and answer the tests' calls."""
+    code = _prepare()
+    _standard_streams()
+    rpc_solution.serve(code, PEER, FILE)
+    os._exit(0)
+
+
+def tests() -> None:
+    """Run the tests; the other end of the peer socket is the solution."""
+    spec = _spec()
+    _standard_streams()
+    rpc_tests.run(spec, REPORT, PEER)
+    os._exit(0)
+
+
+def _spec() -> dict:
+    with open(SPEC, "rb", closefd=True) as file:
+        return json.loads(file.read())
+
+
+def _say(line: dict) -> None:
+    os.write(REPORT, json.dumps(line).encode() + b"\n")
+
+
+def _prepare() -> types.CodeType:
+    """Extract, compile and report; ends the job when there is nothing to run."""
+    spec = _spec()
+    program = extract.Program(spec["code"]) if "code" in spec else extract.extract(spec["completion"], entry_point=spec.get("entry_point"), stdio=spec["stdio"])
+    problem, code = program.problem, None
+    if problem is None:
+        code, problem = _compiled(program.code)
+    with os.fdopen(REPORT, "wb") as report:
+        report.write(json.dumps({"extracted": program.code or None, "problem": problem}).encode())
+    if code is None:
+        os._exit(3)
+    with open(FILE, "w", encoding="utf-8", errors="surrogatepass") as file:
+        file.write(program.code)
+    return code
+
+
+def _compiled(source: str) -> tuple[types.CodeType | None, str | None]:
+    try:
+        return compile(source, FILE, "exec", dont_inherit=True), None
+    except SyntaxError as error:
+        return None, f"does not compile: {error.msg} (line {error.lineno})"
+    except (ValueError, RecursionError, MemoryError, OverflowError) as error:
+        return None, f"does not compile: {type(error).__name__}"
+
+
+def _standard_streams() -> None:
+    """Text streams on descriptors 0, 1 and 2, as a fresh interpreter with UTF-8 has them; and exit(), which -S left out."""
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "r", closefd=False)), encoding="utf-8")
+    sys.stdout = sys.__stdout__ = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)), encoding="utf-8", newline="\n")
+    sys.stderr = sys.__stderr__ = io.TextIOWrapper(
+        io.BufferedWriter(io.FileIO(2, "w", closefd=False)), encoding="utf-8", errors="backslashreplace", line_buffering=True)  # fmt: skip
+    import builtins
+
+    import _sitebuiltins
+
+    builtins.exit, builtins.quit = _sitebuiltins.Quitter("exit", "Ctrl-D"), _sitebuiltins.Quitter("quit", "Ctrl-D")
+    here = os.getcwd()
+    sys.argv, sys.path[:] = [os.path.join(here, FILE)], [here, *[p for p in sys.path if p]]
+
+
+def _main_module() -> types.ModuleType:
+    main = types.ModuleType("__main__")
+    main.__dict__.update(__file__=sys.argv[0], __builtins__=__import__("builtins"))
+    sys.modules["__main__"] = main
+    return main
+
+
+def _run(code: types.CodeType, main: types.ModuleType) -> int:
+    """Execute to the end; the exit code as the interpreter would give it."""
+    try:
+        exec(code, main.__dict__)  # the walls are the sandbox's
+        return 0
+    except SystemExit as error:
+        return _exit_code(error.code)
+    except BaseException:
+        kind, value, trace = sys.exc_info()
+        sys.excepthook(kind, value, trace.tb_next if trace else None)
+        return 1
+
+
+def _exit_code(code: object) -> int:
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    print(code, file=sys.stderr)
+    return 1
+
+
+def _finish(code: int) -> None:
+    """End as an interpreter does: wait for threads, call atexit, flush; a lost flush is exit code 120."""
+    import atexit
+    import threading
+
+    try:
+        threading._shutdown()
+        atexit._run_exitfuncs()
+    except SystemExit as error:
+        code = _exit_code(error.code)
+    except BaseException:
+        code = code or 1
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError, AttributeError):
+        code = code or 120
+    os._exit(code)

@@ -1,0 +1,85 @@
+"""The solution's end: load the program as a module, then do what the tests ask until they hang up.
+
+Nothing here is trusted, it shares a process with model code; whatever it answers, it can only say what a solution could
+have returned. Tests that read what a function prints get the text through ``printed``.
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+import os
+import sys
+import types
+from typing import Any
+
+from rlvr_cli.verifiers.code import rpc
+
+__builtins__ = dict(vars(builtins))  # see codec
+
+
+class SolutionPeer(rpc.Peer):
+    """Exports anything, answers anything."""
+
+    def __init__(self, wire: rpc.Wire, scope: dict[str, Any], failure: BaseException | None):
+        super().__init__(wire)
+        self.scope, self.broken = scope, failure
+
+    def perform(self, name: str, args: list, kwargs: dict) -> Any:
+        if name == "globals":
+            if self.broken is not None:
+                raise self.broken
+            return [[n, _module_name(self.scope[n]) or self.scope[n]] for n in args[0] if n in self.scope]
+        if name == "printed":
+            return _printed()
+        return super().perform(name, args, kwargs)
+
+    def describe(self, x: Any) -> tuple[str, str]:
+        kind = type(x)
+        if isinstance(x, type):
+            return ("error:" + ",".join(k.__name__ for k in x.__mro__) if issubclass(x, BaseException) else "class"), x.__name__
+        if isinstance(x, types.CoroutineType):
+            return "coroutine", kind.__name__
+        if hasattr(kind, "__next__"):
+            return "iterator", kind.__name__
+        measured = any("__bool__" in k.__dict__ or "__len__" in k.__dict__ for k in kind.__mro__)
+        return ("measured" if measured else "object"), kind.__name__
+
+
+class _Module(dict):
+    """Marks a module among the globals."""
+
+
+def _module_name(x: Any) -> Any:
+    return {"module": x.__name__} if isinstance(x, types.ModuleType) else None
+
+
+def _printed() -> str:
+    text = sys.stdout.getvalue() if isinstance(sys.stdout, io.StringIO) else ""
+    if text:
+        sys.stdout.seek(0)
+        sys.stdout.truncate()
+    return text[: 1 << 20]
+
+
+def serve(code: types.CodeType, fd: int, file: str) -> None:
+    """Run the module body, then answer."""
+    rpc.unlimited_integers()
+    wire = rpc.Wire(fd)
+    module = types.ModuleType("solution")
+    module.__file__ = os.path.abspath(file)
+    module.__dict__["__builtins__"] = builtins
+    sys.modules["solution"] = module
+    scope = module.__dict__
+    failure = None
+    sys.stdout = io.StringIO()
+    try:
+        exec(code, scope)  # the walls are the sandbox's
+    except BaseException as error:
+        failure = error
+    peer = SolutionPeer(wire, scope, failure)
+    try:
+        while True:
+            peer.answer(wire.receive())
+    except rpc.PeerGone:
+        os._exit(0)

@@ -1,0 +1,117 @@
+"""What a forked job does to itself before it touches a line of model code.
+
+The order matters: limits while still allowed, then the point of no return (no_new_privs, Landlock, no capabilities), the
+filter last because it forbids some of the calls before it. Afterwards the job has descriptors 0 to 5 and nothing else::
+
+    0 stdin  1 stdout  2 stderr  3 spec (read, then closed)  4 report (closed before model code)  5 peer socket, if any
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+from dataclasses import dataclass
+
+from rlvr_cli.verifiers.sandbox import landlock, limits, rooms, seccomp, syscalls
+
+SPEC, REPORT, PEER = 3, 4, 5
+NAMESPACES, LANDLOCK, UNSAFE = "namespaces", "landlock", "unsafe"
+INSIDE_UID, SPARE_UID = 1000, 64999
+_KEEP_DAC_READ_SEARCH = 2
+
+
+@dataclass
+class Cage:
+    """The walls of one server, prepared once and closed by each job around itself."""
+
+    tier: str
+    box: str
+    ruleset: int | None = None
+    filter: tuple | None = None
+    uid: int | None = None
+
+    def layers(self) -> list[str]:
+        named = {"namespaces": ["user, pid, mount, network, ipc, uts and cgroup namespaces", "own read-only root", "size-limited tmpfs"]}
+        found = list(named.get(self.tier, []))
+        found += [f"Landlock ABI {landlock.abi()}"] if self.ruleset is not None else []
+        found += ["seccomp filter"] if self.filter is not None else []
+        found += [f"uid {self.uid}"] if self.uid is not None else []
+        return [*found, "rlimits", "process-tree watch"]
+
+
+def prepare(tier: str, box: str, room: rooms.Plan) -> Cage:
+    """Build the rules and the filter of a tier. Raises OSError where the kernel refuses one that the tier cannot do without."""
+    cage = Cage(tier, box)
+    if tier == UNSAFE:
+        return cage
+    inside = tier == NAMESPACES
+    scoped = landlock.abi() >= 6
+    devices = [f"/dev/{d}" for d in rooms.DEVICES]
+    if inside and landlock.abi() >= 1:
+        cage.ruleset = landlock.ruleset(["/"], [os.path.dirname(box)], devices)
+    if not inside:
+        cage.ruleset = landlock.ruleset(room.readable, [box], devices, [*room.package_homes, room.stdlib])
+        cage.uid = SPARE_UID if os.geteuid() == 0 else None
+    cage.filter = seccomp.prepare(seccomp.program(sockets=inside, signals=inside or scoped))
+    return cage
+
+
+def close_around(cage: Cage, allowed: limits.Limits, processes: int, fds: list[int]) -> None:
+    """Turn this freshly forked process into a job: only ``fds`` survive, as 0, 1, 2 and so on."""
+    os.setsid()
+    os.chdir(cage.box)
+    _arrange(fds, keep=cage.ruleset)
+    limits.apply(allowed, processes=processes)
+    _drop_uid(cage)
+    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+    syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
+    if cage.ruleset is not None:
+        landlock.restrict(_RULES)
+    if cage.tier != UNSAFE:
+        _drop_capabilities(cage)
+    syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)  # the server is not dumpable; /dev/stdin needs /proc/self, which needs this
+    if cage.filter is not None:
+        seccomp.install(cage.filter)
+    os.close(_RULES) if cage.ruleset is not None else None
+
+
+_RULES = 9  # where the ruleset waits until it has been applied
+
+
+def _arrange(fds: list[int], keep: int | None) -> None:
+    """Move the descriptors to their places and close all others, the server's control socket among them."""
+    high = [_above(fd) for fd in fds]
+    rules = _above(keep) if keep is not None else None
+    for place, fd in enumerate(high):
+        os.dup2(fd, place, inheritable=True)
+    if rules is not None:
+        os.dup2(rules, _RULES, inheritable=False)
+    os.closerange(len(fds), _RULES)
+    os.closerange(_RULES + (rules is not None), 4096)
+
+
+def _above(fd: int) -> int:
+    import fcntl
+
+    return fcntl.fcntl(fd, fcntl.F_DUPFD, 64)
+
+
+def _drop_uid(cage: Cage) -> None:
+    """Real root leaves its uid. It keeps the right to read files past their mode, which Landlock then narrows to the plan:
+    the interpreter may stand in a home folder that only root can enter."""
+    if cage.uid is None:
+        return
+    syscalls.prctl(8, 1)  # PR_SET_KEEPCAPS
+    os.setgroups([])
+    os.setresgid(cage.uid, cage.uid, cage.uid)
+    os.setresuid(cage.uid, cage.uid, cage.uid)
+
+
+def _drop_capabilities(cage: Cage) -> None:
+    if cage.uid is None:
+        syscalls.drop_capabilities()
+        return
+    bit = 1 << _KEEP_DAC_READ_SEARCH
+    syscalls.drop_capabilities(nothing=(ctypes.c_uint32 * 6)(bit, bit, bit, 0, 0, 0))
+    syscalls.prctl(syscalls.PR_CAP_AMBIENT, 2, _KEEP_DAC_READ_SEARCH)  # PR_CAP_AMBIENT_RAISE, so that sys.executable starts too

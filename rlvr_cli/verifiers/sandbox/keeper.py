@@ -1,0 +1,170 @@
+"""The keeper: started once by exec, imports what jobs use, makes servers and sweeps up behind them.
+
+It stands between a trainer that may have threads and CUDA (which must never fork) and the servers, which must fork from
+something small and clean. The caller talks to it over one socket and it dies with the caller, taking everything along::
+
+    python -s -S -c "<bootstrap>" FD    then on FD:  {"spawn": 3, "tier": "namespaces", "box": "/box"} + [control socket]
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+
+from rlvr_cli.verifiers.sandbox import cage, rooms, server, syscalls, watch
+
+PRELOAD = (
+    "abc array ast base64 bisect builtins calendar cmath collections contextlib copy csv ctypes dataclasses datetime decimal difflib enum "
+    "errno fractions functools gc glob graphlib hashlib heapq inspect io itertools json keyword linecache locale math multiprocessing "
+    "numbers operator os pathlib pprint queue random re secrets select selectors shlex shutil signal socket stat statistics string struct "
+    "subprocess sys tempfile textwrap threading time timeit token tokenize traceback types typing unicodedata unittest unittest.mock uuid "
+    "warnings weakref zlib encodings.idna encodings.utf_8_sig encodings.latin_1 encodings.cp1252 encodings.utf_16 _strptime _sitebuiltins"
+).split()
+
+
+class Keeper:
+    """Owns the servers: their pids, and the folders that those without a namespace use."""
+
+    def __init__(self, control: socket.socket, room: rooms.Plan):
+        self.control, self.room = control, room
+        self.servers: dict[int, int] = {}
+
+    def run(self) -> None:
+        """Until the caller goes away."""
+        caller = os.getppid()
+        poller = select.poll()
+        poller.register(self.control, select.POLLIN)
+        while os.getppid() == caller:
+            if poller.poll(1000):
+                data, fds, _, _ = socket.recv_fds(self.control, server.MAX_MESSAGE, 1)
+                if not data:
+                    break
+                self._do(json.loads(data), fds)
+            self._reap()
+        for pid in self.servers:
+            os.kill(pid, signal.SIGKILL)
+
+    def _do(self, command: dict, fds: list[int]) -> None:
+        if "kill" in command:
+            for pid, number in self.servers.items():
+                if number == command["kill"]:
+                    os.kill(pid, signal.SIGKILL)
+            return
+        with socket.socket(fileno=fds[0]) as control:
+            try:
+                pid = spawn(control, self, command)
+                self.servers[pid] = command["spawn"]
+            except OSError as error:
+                control.send(json.dumps({"error": f"{error}"}).encode())
+
+    def _reap(self) -> None:
+        """Collect dead servers, and end what a server that was killed has left to us."""
+        while True:
+            try:
+                pid, _ = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if self.servers.pop(pid, None) is not None:
+                self._orphans()
+
+    def _orphans(self) -> None:
+        proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY)
+        try:
+            tree = watch.Tree(proc, os.getpid(), alone=False)
+            for pid in tree.pids(skip=frozenset(self.servers)):
+                os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # it ended by itself
+        finally:
+            os.close(proc)
+
+
+def spawn(control: socket.socket, keeper: Keeper, command: dict) -> int:
+    """Start a server of the wanted tier; returns its pid as the keeper sees it."""
+    tier, uid = command["tier"], command["uid"]
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        pid = syscalls.clone(syscalls.ALL_NAMESPACES) if tier == cage.NAMESPACES else os.fork()
+        if pid == 0:
+            _server(control, keeper, command, theirs)
+        try:
+            if tier == cage.NAMESPACES:
+                _map_ids(pid, uid)
+            ours.send(b"%d" % pid)
+        except OSError:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            raise
+        return pid
+
+
+def _map_ids(pid: int, uid: int) -> None:
+    """One id inside, neither root inside nor, where we are root, root outside."""
+    root = os.geteuid() == 0
+    outside_uid, outside_gid = (uid, uid) if root else (os.geteuid(), os.getegid())
+    if not root:
+        _write(f"/proc/{pid}/setgroups", "deny")
+    _write(f"/proc/{pid}/gid_map", f"{cage.INSIDE_UID} {outside_gid} 1")
+    _write(f"/proc/{pid}/uid_map", f"{cage.INSIDE_UID} {outside_uid} 1")
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w") as file:
+        file.write(text)
+
+
+def _server(control: socket.socket, keeper: Keeper, command: dict, start: socket.socket) -> None:
+    """The server's whole life; never returns into the keeper's code."""
+    try:
+        keeper.control.close()
+        host_pid = int(start.recv(32))
+        start.close()
+        syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+        walls, tree = _raise_walls(keeper.room, command, host_pid)
+        server.Server(control, walls, tree).serve()
+    except BaseException as error:
+        control.send(json.dumps({"error": f"{type(error).__name__}: {error}"}).encode())
+    finally:
+        os._exit(0)
+
+
+def _raise_walls(room: rooms.Plan, command: dict, host_pid: int) -> tuple[cage.Cage, watch.Tree]:
+    tier = command["tier"]
+    server.quiet_signals()
+    if tier == cage.NAMESPACES:
+        proc = rooms.build(room, cage.INSIDE_UID)
+        syscalls.drop_bounding_set()
+        tree = watch.Tree(proc, 1, alone=True)
+        syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of uid clears it
+    else:
+        syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
+        tree = watch.Tree(os.open("/proc", os.O_PATH | os.O_DIRECTORY), host_pid, alone=False)
+    walls = cage.prepare(tier, command["box"], room)
+    if tier == cage.NAMESPACES:
+        rooms.fresh_box(16)  # the rules hold for the folder above it, and so for every later mount there
+    sys.path += ["/packages"] if tier == cage.NAMESPACES else room.package_homes
+    if walls.uid is not None:
+        walls.uid = command["uid"]
+    syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
+    return walls, tree
+
+
+def main() -> None:
+    """Import, then serve. Runs with an environment that holds nothing of the caller's."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    config = json.loads(control.recv(server.MAX_MESSAGE))
+    for name in [*PRELOAD, *config["preload"]]:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue  # a Python without this module; a job that wants it will say so
+    sys.path[:] = [p for p in sys.path if "site-packages" not in p and p != config["home"]]
+    syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
+    Keeper(control, rooms.Plan(**config["room"])).run()
