@@ -224,9 +224,18 @@ def render(tree: Tree) -> str:
     a, b = render(left), render(right)
     if isinstance(left, tuple) and PRECEDENCE[left[0]] < PRECEDENCE[op]:
         a = f"({a})"
-    if isinstance(right, tuple) and PRECEDENCE[right[0]] <= PRECEDENCE[op] and not (op == right[0] and op in "+*"):
+    if isinstance(right, tuple) and PRECEDENCE[right[0]] <= PRECEDENCE[op] and not _associates(op, right):
         b = f"({b})"
     return a + op + b
+
+
+def _associates(op: str, right: Tree) -> bool:
+    """Whether ``a op right`` may lose right's brackets: only a chain of the same ``+`` or ``*`` may (10*(11//4) may not)."""
+    while isinstance(right, tuple) and PRECEDENCE[right[0]] == PRECEDENCE[op]:
+        if right[0] != op or op not in "+*":
+            return False
+        right = right[1]
+    return isinstance(right, int) or PRECEDENCE[right[0]] > PRECEDENCE[op]
 
 
 def parse(text: str) -> Tree:
