@@ -41,7 +41,9 @@ def compiles(completions, *, prompts=None, tests=None, workers=None, unsafe=Fals
     return Scores(judge_all(completions, rows, judge_one=judge_compiles, workers=workers, unsafe=unsafe))
 
 
-def run_time(completions, tests, reference, *, prompts=None, entry_point=None, full_marks=1.0, workers=None, unsafe=False, **kwargs) -> Scores:
+def run_time(
+    completions, tests, reference, *, prompts=None, entry_point=None, full_marks=1.0, workers=None, unsafe=False, **kwargs
+) -> Scores:
     """How fast a right program is against a reference: reference seconds / own seconds, at most 1.0; 0.0 for a wrong one.
 
     reference: CPU seconds, or a reference program that is measured in the same sandbox. ``full_marks``: the ratio that

@@ -205,6 +205,7 @@ def _unwrapped(fn: Callable) -> Callable:
 def configure_pool(reward: Reward | Mapping[str, Any]) -> None:
     """Apply ``reward.pool`` to the workers of this process; call it once, before the first verdict."""
     config = validated(reward)
-    from rlvr_cli.verifiers import pool
+    from rlvr_cli.verifiers import pool, sandbox
 
+    sandbox.configure(unsafe=config.pool.unsafe)
     pool.configure(workers=config.pool.workers, timeout_s=config.pool.timeout_s, backend=config.pool.backend)

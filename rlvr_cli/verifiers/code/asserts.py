@@ -37,7 +37,8 @@ def _run(completion: str, tests: Assert, limits: sandbox.Limits, unsafe: bool) -
         near, far = socket.socketpair()
         spec = {"completion": completion, "entry_point": tests.entry_point, "stdio": False}
         first = solving.start(SOLUTION, spec=spec, stdin=b"", limits=limits, peer=near.detach())
-        second = testing.start(TESTS, spec={"tests": tests.code, "entry_point": tests.entry_point}, stdin=b"", limits=limits, peer=far.detach())
+        checks = {"tests": tests.code, "entry_point": tests.entry_point}
+        second = testing.start(TESTS, spec=checks, stdin=b"", limits=limits, peer=far.detach())
         solved, checked = sandbox.finish(first, second)
         return solved, checked
 

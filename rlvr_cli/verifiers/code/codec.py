@@ -28,7 +28,8 @@ DEPTH = 150
 _HUGE_BITS = 8000
 _SCALARS = frozenset({type(None), bool, int, float, str})
 _BASES = (int, float, str, bytes, complex, tuple, list, dict, set, frozenset, bytearray, deque)
-_TYPES = {t.__name__: t for t in (int, float, str, bytes, bytearray, bool, complex, tuple, list, dict, set, frozenset, range, type(None), object)}
+_NAMED = (int, float, str, bytes, bytearray, bool, complex, tuple, list, dict, set, frozenset, range, type(None), object)
+_TYPES = {t.__name__: t for t in _NAMED}
 
 
 class ProtocolError(Exception):
@@ -124,8 +125,8 @@ def _reduced(encoder: Encoder, x: Any, base: type, depth: int) -> Any:
         pairs = OrderedDict.items(x) if OrderedDict in type(x).__mro__ else dict.items(x)
         return encoder.numbered("d", x, lambda: [_pairs(encoder, pairs, depth + 1)])
     plain = {
-        int: lambda: int.__add__(x, 0), float: lambda: float.__mul__(x, 1.0), str: lambda: str.__str__(x), complex: lambda: complex.__mul__(x, 1),
-        bytes: lambda: bytes.__getitem__(x, slice(None)), bytearray: lambda: bytearray.__getitem__(x, slice(None)),
+        int: lambda: int.__add__(x, 0), float: lambda: float.__mul__(x, 1.0), str: lambda: str.__str__(x),
+        complex: lambda: complex.__mul__(x, 1), bytes: lambda: bytes.__getitem__(x, slice(None)), bytearray: lambda: bytearray.__getitem__(x, slice(None)),
         tuple: lambda: tuple([*tuple.__iter__(x)]), frozenset: lambda: frozenset([*frozenset.__iter__(x)]),
     }[base]()  # fmt: skip
     return encoder.encode(plain, depth + 1)
@@ -226,7 +227,7 @@ _BUILDERS: dict[str, Callable[..., Any]] = {
     "R": lambda d, a, b, c: range(d.decode(a), d.decode(b), d.decode(c)),
     "D": lambda d, text: Decimal(text),
     "F": lambda d, a, b: Fraction(d.decode(a), d.decode(b)),
-    "dt": lambda d, kind, fields: _DATES[kind](**dict(zip(("days", "seconds", "microseconds"), fields))) if kind == "timedelta" else _DATES[kind](*fields),
+    "dt": lambda d, kind, fields: _DATES[kind](*fields),
     "e": lambda d: ...,
     "ni": lambda d: NotImplemented,
     "ty": lambda d, name: _TYPES[name],

@@ -115,8 +115,7 @@ def _closes(line: str, mark: str) -> bool:
 
 def _dedent(lines: list[str], indent: str) -> str:
     """Take off the fence's own indentation (a list item, a quote), and what all lines share."""
-    cut = [line[len(indent) :] if line.startswith(indent) else line.lstrip(" \t") if indent.strip() == "" and not line.strip() else line for line in lines]
-    code = "\n".join(cut)
+    code = "\n".join(line[len(indent) :] if line.startswith(indent) else line if line.strip() else "" for line in lines)
     return code if parse(code) is not None else textwrap.dedent(code)
 
 
@@ -162,7 +161,7 @@ def _bound(node: ast.stmt) -> set[str]:
 def reads_stdin(tree: ast.Module) -> bool:
     """True when the program looks at its standard input."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in _READERS or isinstance(node, ast.Attribute) and node.attr == "stdin":
+        if (isinstance(node, ast.Name) and node.id in _READERS) or (isinstance(node, ast.Attribute) and node.attr == "stdin"):
             return True
         if isinstance(node, (ast.Import, ast.ImportFrom)) and any(a.name in _READERS for a in node.names):
             return True

@@ -65,7 +65,7 @@ def _say(line: dict) -> None:
 def _prepare() -> types.CodeType:
     """Extract, compile and report; ends the job when there is nothing to run."""
     spec = _spec()
-    program = extract.Program(spec["code"]) if "code" in spec else extract.extract(spec["completion"], entry_point=spec.get("entry_point"), stdio=spec["stdio"])
+    program = extract.Program(spec["code"]) if "code" in spec else _extracted(spec)
     problem, code = program.problem, None
     if problem is None:
         code, problem = _compiled(program.code)
@@ -76,6 +76,10 @@ def _prepare() -> types.CodeType:
     with open(FILE, "w", encoding="utf-8", errors="surrogatepass") as file:
         file.write(program.code)
     return code
+
+
+def _extracted(spec: dict) -> extract.Program:
+    return extract.extract(spec["completion"], entry_point=spec.get("entry_point"), stdio=spec["stdio"])
 
 
 def _compiled(source: str) -> tuple[types.CodeType | None, str | None]:
@@ -93,9 +97,8 @@ def _standard_streams() -> None:
     sys.stdout = sys.__stdout__ = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)), encoding="utf-8", newline="\n")
     sys.stderr = sys.__stderr__ = io.TextIOWrapper(
         io.BufferedWriter(io.FileIO(2, "w", closefd=False)), encoding="utf-8", errors="backslashreplace", line_buffering=True)  # fmt: skip
-    import builtins
-
     import _sitebuiltins
+    import builtins
 
     builtins.exit, builtins.quit = _sitebuiltins.Quitter("exit", "Ctrl-D"), _sitebuiltins.Quitter("quit", "Ctrl-D")
     here = os.getcwd()

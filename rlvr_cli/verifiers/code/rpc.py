@@ -150,8 +150,11 @@ def _ordered(name: str) -> Callable[..., Any]:
     return method
 
 
-_BINARY = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
-_PLAIN = "getitem setitem delitem len next neg pos abs invert int float index complex str format round reversed enter exit".split()
+_BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"]
+_PLAIN = [
+    "getitem", "setitem", "delitem", "len", "next", "neg", "pos", "abs", "invert", "int", "float", "index", "complex", "str",
+    "format", "round", "reversed", "enter", "exit",
+]  # fmt: skip
 for _name in _BINARY:
     setattr(Remote, f"__{_name}__", _forward(_name))
     setattr(Remote, f"__r{_name}__", _reflected(_name))
@@ -180,7 +183,9 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "repr": repr, "str": str, "format": format, "int": int, "float": float, "complex": complex, "round": round, "reversed": reversed,
     "isinstance": isinstance, "issubclass": issubclass, "await": _await, "divmod": divmod,
     "enter": lambda x: type(x).__enter__(x), "exit": lambda x, *a: type(x).__exit__(x, None, None, None),
-    **{name: getattr(operator, f"__{name}__") for name in "getitem setitem delitem contains neg pos abs invert index eq lt le gt ge".split()},
+    **{name: getattr(operator, f"__{name}__") for name in [
+        "getitem", "setitem", "delitem", "contains", "neg", "pos", "abs", "invert", "index", "eq", "lt", "le", "gt", "ge",
+    ]},  # fmt: skip
     **{name: getattr(operator, f"__{name}__") for name in _BINARY},
     **{f"i{name}": getattr(operator, f"__i{name}__") for name in _BINARY},
 }  # fmt: skip

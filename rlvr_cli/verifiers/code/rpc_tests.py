@@ -21,11 +21,19 @@ from typing import Any
 from rlvr_cli.verifiers.code import rpc
 
 _MODULES = frozenset(
-    "math cmath re string random itertools functools collections heapq bisect json copy operator typing datetime decimal fractions "
-    "statistics time".split()
+    [
+        "math", "cmath", "re", "string", "random", "itertools", "functools", "collections", "heapq", "bisect", "json", "copy",
+        "operator", "typing", "datetime", "decimal", "fractions", "statistics", "time",
+    ]  # fmt: skip
 )
 _HIDDEN = ("_", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_")
-_TEST_OBJECT_OPERATIONS = frozenset("call getattr setattr iter next len bool getitem setitem contains repr str eq lt le gt ge isinstance".split())
+_TEST_OBJECT_OPERATIONS = frozenset([
+    "call", "getattr", "setattr", "iter", "next", "len", "bool", "getitem", "setitem", "contains", "repr", "str", "eq", "lt", "le",
+    "gt", "ge", "isinstance",
+])  # fmt: skip
+
+
+_CARRIED = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.GeneratorType, type(iter([])), map, filter, zip)
 
 
 class TestsPeer(rpc.Peer):
@@ -55,7 +63,7 @@ class TestsPeer(rpc.Peer):
         return super().perform(name, args, kwargs)
 
     def describe(self, x: Any) -> tuple[str, str]:
-        if isinstance(x, (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.GeneratorType, type(iter([])), map, filter, zip)):
+        if isinstance(x, _CARRIED):
             return ("iterator" if hasattr(x, "__next__") else "object"), type(x).__name__
         kind = x if isinstance(x, type) else type(x)
         if kind.__module__ in ("tests", "types", "functools", "_io"):
@@ -143,12 +151,12 @@ def tests_something(tree: ast.Module) -> bool:
     """False for tests that could not fail: nothing but imports, constants and definitions that nobody calls."""
     if any(isinstance(node, ast.Assert) for node in ast.walk(tree)):
         return True
-    return any(isinstance(node, (ast.Call, ast.Raise)) for statement in tree.body for node in ast.walk(statement) if not isinstance(statement, (ast.Import, ast.ImportFrom)))
+    return any(isinstance(node, (ast.Call, ast.Raise)) for statement in tree.body for node in ast.walk(statement))
 
 
 def _import_solution(peer: TestsPeer, scope: dict[str, Any], tree: ast.Module, entry_point: str | None) -> None:
     """Bring in those names of the solution that the tests use. A name of Python's own is never taken, except the entry point."""
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | {a for n in ast.walk(tree) if isinstance(n, ast.arg) for a in [n.arg]}
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     wanted = sorted(name for name in used if name not in vars(builtins)) + ([entry_point] if entry_point else [])
     for pair in peer.request("globals", (wanted,), {}):
         name, value = pair
@@ -172,7 +180,8 @@ def _checks(tree: ast.Module, entry_point: str | None) -> list[tuple[ast.stmt, b
 
 def _calls_that_lack(tree: ast.Module, entry_point: str | None) -> list[ast.stmt]:
     """HumanEval's check(candidate), pytest functions and TestCase classes are run when the tests define but never run them."""
-    called = {getattr(n.func, "id", "") for s in tree.body if not isinstance(s, (ast.FunctionDef, ast.ClassDef)) for n in ast.walk(s) if isinstance(n, ast.Call)}
+    running = [s for s in tree.body if not isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+    called = {getattr(n.func, "id", "") for s in running for n in ast.walk(s) if isinstance(n, ast.Call)}
     functions = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
     if "check" in functions and entry_point and "check" not in called:
         return ast.parse(f"check({entry_point})").body
@@ -230,7 +239,8 @@ def _one(node: ast.stmt, scope: dict[str, Any]) -> str:
             raise
         return _short(error)
     except BaseException as error:
-        return f"line {getattr(node, 'lineno', 0)}: {_short(error)}" if not isinstance(node, ast.Assert) or not isinstance(error, AssertionError) else _failed(node)
+        plain = isinstance(node, ast.Assert) and isinstance(error, AssertionError)
+        return _failed(node) if plain else f"line {getattr(node, 'lineno', 0)}: {_short(error)}"
 
 
 def _failed(node: ast.stmt) -> str:

@@ -6,13 +6,14 @@ The program gets a case's input on a pipe and nothing else; what it should print
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rlvr_cli.verifiers import sandbox
 from rlvr_cli.verifiers.code.cases import Stdio
 from rlvr_cli.verifiers.code.compare import difference, same_output
 
 ENTRY = "rlvr_cli.verifiers.code.inside:script"
+IDLE_S = 6.0  # a program with its input in the pipe has nothing to wait for
 HUNG_CASES = 4  # after so many cases that ran into the time limit the others are not tried
 
 
@@ -32,6 +33,7 @@ def judge(completion: str, tests: Stdio, limits: sandbox.Limits, *, every: bool,
     """Run the cases in order. ``every``: go on after a failure, for partial credit."""
     result = Result(0, len(tests.cases))
     spec: dict = {"completion": completion, "stdio": True}
+    limits = replace(limits, idle_s=min(IDLE_S, limits.wall_s))
     hung = 0
     for i, (given, expected) in enumerate(tests.cases):
         outcome = sandbox.run(ENTRY, spec, stdin=_bytes(given), limits=limits, unsafe=unsafe)
@@ -67,7 +69,7 @@ def _failure(outcome: sandbox.Outcome, expected: str, limits: sandbox.Limits) ->
 def ending(outcome: sandbox.Outcome, limits: sandbox.Limits) -> str:
     """How a program ended that did not end well."""
     over = {
-        "cpu": f"used more than {limits.cpu_s:g} s of CPU", "wall": f"ran longer than {limits.wall_s:g} s",
+        "cpu": f"used more than {limits.cpu_s:g} s of CPU", "wall": f"ran or slept longer than {limits.idle_s or limits.wall_s:g} s",
         "memory": f"used more than {limits.memory_mb} MB", "disk": f"wrote more than {limits.disk_mb} MB",
         "output": f"printed more than {limits.output_mb:g} MB", "stopped": "was stopped",
     }  # fmt: skip

@@ -29,9 +29,10 @@ from rlvr_cli.verifiers.sandbox.client import Jail, Outcome, Pool, SandboxFailur
 from rlvr_cli.verifiers.sandbox.limits import Limits
 from rlvr_cli.verifiers.sandbox.tiers import Tier, prove
 
-__all__ = ["Jail", "Limits", "Outcome", "SandboxFailure", "Tier", "borrow", "close", "describe", "finish", "probe", "run"]
+__all__ = ["Jail", "Limits", "Outcome", "SandboxFailure", "Tier", "borrow", "close", "configure", "describe", "finish", "probe", "run"]
 
 ATTEMPTS = 3
+_defaults = {"unsafe": False}
 _lock = threading.Lock()
 _pools: dict[str, Pool] = {}
 _proved: list[Tier] = []
@@ -53,14 +54,19 @@ def describe() -> str:
     return f"code sandbox: {tier.name} ({', '.join(tier.layers)})" + "".join(f"; {p}" for p in tier.problems)
 
 
+def configure(*, unsafe: bool) -> None:
+    """Apply ``reward.pool.unsafe`` of a run to this process."""
+    _defaults["unsafe"] = unsafe
+
+
 @contextmanager
 def borrow(role: str, *, unsafe: bool = False) -> Iterator[Jail]:
     """A server for one job at a time. ``role`` keeps apart what must not share a server (solutions and tests)."""
     name = probe().name
     if name == "none":
-        if not unsafe:
-            problems = "; ".join(probe().problems)
-            raise RewardError(f"no sandbox works on this machine, so model-written code is not run ({problems})", fix="reward.pool.unsafe=true")
+        if not (unsafe or _defaults["unsafe"]):
+            what = f"no sandbox works on this machine, so model-written code is not run ({'; '.join(probe().problems)})"
+            raise RewardError(what, fix="reward.pool.unsafe=true")
         name = cage.UNSAFE
     with _lock:
         pool = _pool(name)
@@ -68,12 +74,14 @@ def borrow(role: str, *, unsafe: bool = False) -> Iterator[Jail]:
         yield jail
 
 
-def run(entry: str, spec: dict, *, stdin: bytes = b"", limits: Limits = Limits(), role: str = "solution", unsafe: bool = False) -> Outcome:
+def run(
+    entry: str, spec: dict, *, stdin: bytes = b"", limits: Limits | None = None, role: str = "solution", unsafe: bool = False
+) -> Outcome:
     """One job, retried when the machinery (not the program) fails; SandboxFailure after the last attempt."""
     for attempt in range(ATTEMPTS):
         try:
             with borrow(role, unsafe=unsafe) as jail:
-                return finish(jail.start(entry, spec=spec, stdin=stdin, limits=limits))[0]
+                return finish(jail.start(entry, spec=spec, stdin=stdin, limits=limits or Limits()))[0]
         except SandboxFailure:
             if attempt == ATTEMPTS - 1:
                 raise

@@ -112,7 +112,7 @@ def _host_files(t: dict) -> bool:
 def _readable(path: str) -> bool:
     try:
         with open(path, "rb") as file:
-            return len(file.read(16)) > 0 and path != "/proc/1/environ" or b"rlvr" in file.read()
+            return (len(file.read(16)) > 0 and path != "/proc/1/environ") or b"rlvr" in file.read()
     except OSError:
         return False
 
@@ -211,9 +211,10 @@ def _ignore_kill(t: dict) -> bool:
 ATTACKS: dict[str, Callable[[dict], bool]] = {
     "read a file of the caller": _read_file, "write beside it": _write_file, "follow a link out": _through_link,
     "read system files": _host_files, "see the caller's environment": _environment, "read other processes": _other_processes,
-    "signal the caller": _signal_caller, "signal the server": _signal_parent, "connect by TCP": _tcp, "connect to an abstract socket": _abstract,
-    "open a socket of another family": _far_sockets, "make a namespace": _call("unshare", 0x10000000), "change the root": _call("chroot", b"."),
-    "mount": _call("mount", b"none", b"/tmp", b"tmpfs", 0, None), "trace a process": _call("ptrace", 0, 0, 0, 0),
+    "signal the caller": _signal_caller, "signal the server": _signal_parent, "connect by TCP": _tcp,
+    "connect to an abstract socket": _abstract,
+    "open a socket of another family": _far_sockets, "make a namespace": _call("unshare", 0x10000000),
+    "change the root": _call("chroot", b"."), "mount": _call("mount", b"none", b"/tmp", b"tmpfs", 0, None), "trace a process": _call("ptrace", 0, 0, 0, 0),
     "raise a limit": _raise_limit, "become root": _become_root, "use the server's descriptors": _spare_descriptors,
     "read the server's memory": _read_parent_memory, "ignore SIGKILL": _ignore_kill, "an interpreter that does not start": _start_python,
 }  # fmt: skip

@@ -8,7 +8,7 @@ filter last because it forbids some of the calls before it. Afterwards the job h
 
 from __future__ import annotations
 
-import ctypes
+import fcntl
 import os
 import signal
 from dataclasses import dataclass
@@ -73,7 +73,8 @@ def close_around(cage: Cage, allowed: limits.Limits, processes: int, fds: list[i
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)  # the server is not dumpable; /dev/stdin needs /proc/self, which needs this
     if cage.filter is not None:
         seccomp.install(cage.filter)
-    os.close(_RULES) if cage.ruleset is not None else None
+    if cage.ruleset is not None:
+        os.close(_RULES)
 
 
 _RULES = 9  # where the ruleset waits until it has been applied
@@ -92,8 +93,6 @@ def _arrange(fds: list[int], keep: int | None) -> None:
 
 
 def _above(fd: int) -> int:
-    import fcntl
-
     return fcntl.fcntl(fd, fcntl.F_DUPFD, 64)
 
 
@@ -110,8 +109,7 @@ def _drop_uid(cage: Cage) -> None:
 
 def _drop_capabilities(cage: Cage) -> None:
     if cage.uid is None:
-        syscalls.drop_capabilities()
+        syscalls.set_capabilities(0)
         return
-    bit = 1 << _KEEP_DAC_READ_SEARCH
-    syscalls.drop_capabilities(nothing=(ctypes.c_uint32 * 6)(bit, bit, bit, 0, 0, 0))
+    syscalls.set_capabilities(1 << _KEEP_DAC_READ_SEARCH)
     syscalls.prctl(syscalls.PR_CAP_AMBIENT, 2, _KEEP_DAC_READ_SEARCH)  # PR_CAP_AMBIENT_RAISE, so that sys.executable starts too

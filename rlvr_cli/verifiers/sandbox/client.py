@@ -144,7 +144,7 @@ class Jail:
         """Start a job. ``peer`` is a socket that it gets as descriptor 5."""
         self.jobs += 1
         (in_r, in_w), (out_r, out_w), (err_r, err_w), (spec_r, spec_w), (rep_r, rep_w) = (_pipe() for _ in range(5))
-        job = Job(self, limits, time.monotonic() + 5 * limits.wall_s + _START_S)
+        job = Job(self, limits, time.monotonic() + 3 * limits.wall_s + _START_S)
         job.to_write = {in_w: memoryview(stdin), spec_w: memoryview(json.dumps(spec).encode())}
         job.order = [out_r, err_r, rep_r]
         job.to_read = {fd: bytearray() for fd in job.order}

@@ -18,13 +18,15 @@ import sys
 
 from rlvr_cli.verifiers.sandbox import cage, rooms, server, syscalls, watch
 
-PRELOAD = (
-    "abc array ast base64 bisect builtins calendar cmath collections contextlib copy csv ctypes dataclasses datetime decimal difflib enum "
-    "errno fractions functools gc glob graphlib hashlib heapq inspect io itertools json keyword linecache locale math multiprocessing "
-    "numbers operator os pathlib pprint queue random re secrets select selectors shlex shutil signal socket stat statistics string struct "
-    "subprocess sys tempfile textwrap threading time timeit token tokenize traceback types typing unicodedata unittest unittest.mock uuid "
-    "warnings weakref zlib encodings.idna encodings.utf_8_sig encodings.latin_1 encodings.cp1252 encodings.utf_16 _strptime _sitebuiltins"
-).split()
+PRELOAD = [
+    "abc", "array", "ast", "base64", "bisect", "builtins", "calendar", "cmath", "collections", "contextlib", "copy", "csv", "ctypes",
+    "dataclasses", "datetime", "decimal", "difflib", "enum", "errno", "fractions", "functools", "gc", "glob", "graphlib", "hashlib",
+    "heapq", "inspect", "io", "itertools", "json", "keyword", "linecache", "locale", "math", "multiprocessing", "numbers", "operator",
+    "os", "pathlib", "pprint", "queue", "random", "re", "secrets", "select", "selectors", "shlex", "shutil", "signal", "socket",
+    "stat", "statistics", "string", "struct", "subprocess", "sys", "tempfile", "textwrap", "threading", "time", "timeit", "token",
+    "tokenize", "traceback", "types", "typing", "unicodedata", "unittest", "unittest.mock", "uuid", "warnings", "weakref", "zlib",
+    "encodings.idna", "encodings.utf_8_sig", "encodings.latin_1", "encodings.cp1252", "encodings.utf_16", "_strptime", "_sitebuiltins",
+]  # fmt: skip
 
 
 class Keeper:

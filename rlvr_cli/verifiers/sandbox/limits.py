@@ -21,6 +21,8 @@ class Limits:
     """CPU seconds of the whole process tree."""
     wall_s: float = 14.0
     """Seconds on the clock, waiting for a core not counted."""
+    idle_s: float = 0.0
+    """Seconds without computing after which a run is over as if the wall limit had passed; 0 is off."""
     memory_mb: int = 512
     """Address space of each process, and resident memory of the tree."""
     output_mb: float = 1.0

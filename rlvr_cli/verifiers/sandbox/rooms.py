@@ -9,6 +9,7 @@ packages at large stay out: they hold this project's own sample answers. Inside:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
 import sys
@@ -114,11 +115,8 @@ def _open_sources(room: Plan) -> list[tuple[str, int | None, str | None]]:
 
 def _become(uid: int) -> None:
     """Take the namespace's own unprivileged uid; the capabilities over this namespace stay."""
-    if hasattr(os, "setgroups"):
-        try:
-            os.setgroups([])
-        except OSError:
-            pass  # a plain user's namespace forbids setgroups, and then there is nothing to give up
+    with contextlib.suppress(OSError):  # a plain user's namespace forbids setgroups
+        os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
 

@@ -31,8 +31,8 @@ DENIED: dict[str, tuple[int | None, int | None]] = {
     "semget": (64, 190), "mq_open": (240, 180), "memfd_create": (319, 279), "memfd_secret": (447, 447), "personality": (135, 92),
     "lookup_dcookie": (212, 18), "nfsservctl": (180, 42), "modify_ldt": (154, None), "uselib": (134, None), "sysfs": (139, None),
 }  # fmt: skip
-CLONE, CLONE3, SOCKET, IOCTL = (56, 220), (435, 435), (41, 198), (16, 29)
-KILLERS = ((62, 129), (200, 130), (129, 138), (297, 240), (424, 424))  # kill tkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal
+CLONE, CLONE3, SOCKET, IOCTL, KILL = (56, 220), (435, 435), (41, 198), (16, 29), (62, 129)
+KILLERS = (KILL, (200, 130), (129, 138), (297, 240), (424, 424))  # kill tkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal
 
 _ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _LOAD, _JEQ, _JGE, _JSET, _RET = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -62,6 +62,12 @@ def _clone_without_namespaces() -> list[bytes]:
     return _deny(syscalls.number(CLONE3), _ENOSYS) + check
 
 
+def _no_signal_to_all() -> list[bytes]:
+    """kill(-1) answers "done" even when every single signal was refused; here it says no."""
+    nr = syscalls.number(KILL)
+    return [_op(_JEQ, nr, 0, 4), _op(_LOAD, _ARG0), _op(_JEQ, 0xFFFFFFFF, 0, 1), _errno(_EPERM), _op(_RET, _ALLOW)]
+
+
 def _sockets(allowed: bool) -> list[bytes]:
     """In an own network namespace the common families are harmless; vsock, netlink, packet and the like never are."""
     nr = syscalls.number(SOCKET)
@@ -89,7 +95,7 @@ def program(*, sockets: bool, signals: bool) -> bytes:
         ops += _deny(nr) if nr is not None else []
     for pair in () if signals else KILLERS:
         ops += _deny(syscalls.number(pair))
-    ops += _clone_without_namespaces() + _sockets(sockets) + _terminal()
+    ops += _no_signal_to_all() + _clone_without_namespaces() + _sockets(sockets) + _terminal()
     return b"".join([*ops, _op(_RET, _ALLOW)])
 
 

@@ -67,8 +67,9 @@ class Server:
         finally:
             for fd in fds:
                 os.close(fd)
-        outcome = watch.Watch(self.tree, pid, limits, self.walls.box if self.walls.tier != cage.NAMESPACES else None).run(self.control.fileno())
         self.dirty = True
+        folder = self.walls.box if self.walls.tier != cage.NAMESPACES else None  # a tmpfs needs no watching
+        outcome = watch.Watch(self.tree, pid, limits, folder).run(self.control.fileno())
         return outcome
 
     def _fork(self, entry: str, limits: Limits, fds: list[int]) -> int:

@@ -87,6 +87,8 @@ def drop_bounding_set() -> None:
             raise
 
 
-def drop_capabilities(header=(ctypes.c_uint32 * 2)(0x20080522, 0), nothing=(ctypes.c_uint32 * 6)()) -> None:
-    """Give up every capability of this process; allowed to anyone."""
-    syscall(number(_NUMBERS["capset"]), ctypes.byref(header), ctypes.byref(nothing), what="capset")
+def set_capabilities(mask: int = 0) -> None:
+    """Keep only the capabilities of ``mask``, by default none; giving up is allowed to anyone."""
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    sets = (ctypes.c_uint32 * 6)(mask, mask, mask, 0, 0, 0)  # effective, permitted, inheritable
+    syscall(number(_NUMBERS["capset"]), ctypes.byref(header), ctypes.byref(sets), what="capset")

@@ -66,7 +66,7 @@ def _attack(pool: Pool) -> tuple[list[str], list[str]]:
 @contextmanager
 def _targets() -> Iterator[dict]:
     """Things to be stolen, reached or broken: a file, an environment variable, three listeners, this process."""
-    with tempfile.TemporaryDirectory(prefix="rlvr-probe-") as folder, socket.socket() as tcp, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+    with tempfile.TemporaryDirectory(prefix="rlvr-probe-") as folder, socket.socket() as tcp, socket.socket(type=socket.SOCK_DGRAM) as udp:
         secret = os.path.join(folder, "secret")
         with open(secret, "w") as file:
             file.write(_CANARY)

@@ -8,6 +8,7 @@ CPU of all, resident memory of all, size of the working folder. Example of the r
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -94,10 +95,8 @@ class Tree:
 
 
 def _signal(pid: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # gone already
         os.kill(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass  # gone already
 
 
 @dataclass
@@ -109,6 +108,8 @@ class Watch:
     limits: Limits
     box: str | None
     start: float = field(default_factory=time.monotonic)
+    busy: float = 0.0
+    last_busy: float = 0.0
 
     def run(self, control: int) -> dict:
         """Wait for the end of the main process, end all the others, and say what happened."""
@@ -151,7 +152,14 @@ class Watch:
             return "disk"
         if elapsed > self.limits.wall_s and elapsed - self.tree.waited_s(self.pid) > self.limits.wall_s:
             return "wall"
-        return "wall" if elapsed > 5 * self.limits.wall_s else None
+        return "wall" if elapsed > 3 * self.limits.wall_s or self._asleep(cpu, elapsed) else None
+
+    def _asleep(self, cpu: float, elapsed: float) -> bool:
+        """True when the tree has neither computed nor waited for a core for ``idle_s``."""
+        busy = cpu + self.tree.waited_s(self.pid)
+        if busy > self.busy + 0.02:
+            self.busy, self.last_busy = busy, elapsed
+        return 0 < self.limits.idle_s < elapsed - self.last_busy
 
     def _reap(self, kill_first: bool) -> tuple[int, float, int]:
         """Collect every child, ending those that outlive the main process. Returns its status, CPU of all, largest RSS in kB."""
