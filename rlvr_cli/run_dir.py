@@ -201,6 +201,8 @@ def take_up(path: Path, config: Config) -> RunDir:
     lock = locked(path)
     frozen = yaml.safe_load((path / "config.yaml").read_text(encoding="utf-8"))
     changed = differences(frozen, masked(config.model_dump(mode="json")))
+    old_files, new_files = read_json(path / "fingerprint.json").get("data", {}), fingerprint(config)["data"]
+    changed += [(f"the content of dataset.{k}", old_files[k], new_files[k]) for k in new_files if old_files.get(k, new_files[k]) != new_files[k]]
     if changed:
         lock.close()
         said = "; ".join(f"{k} was {a!r}, now {b!r}" for k, a, b in changed[:3]) + (

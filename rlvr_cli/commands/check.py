@@ -78,8 +78,8 @@ def all_findings(overrides: list[str], *, strict: bool) -> Iterator[Any]:
         return
     chosen = ", ".join(f"{g}={o}" for g, o in sorted(composed.choices.items()) if o not in ("none", "default"))
     yield Finding("configuration", "ok", chosen, seconds=time.perf_counter() - started)
-    settled, rules = as_planned(composed.config), 0
-    for name, said, error in faults(settled):
+    rules = 0
+    for name, said, error in both(faults(composed.config), faults(as_planned(composed.config))):
         rules += 1
         if error is not None:
             yield Finding(name.replace("_", " "), "fail", error.what, error.fix, error.where, error=error)
@@ -87,6 +87,12 @@ def all_findings(overrides: list[str], *, strict: bool) -> Iterator[Any]:
             yield Finding(name.replace("_", " "), "note", said)
     yield Finding("rules", "ok", f"{rules} looked at")
     yield from findings(composed.config, strict=strict)
+
+
+def both(typed: Iterator[Any], settled: Iterator[Any]) -> Iterator[Any]:
+    """Each rule once: on the configuration as typed, and where that holds, as the plan settles it."""
+    for before, after in zip(typed, settled, strict=True):
+        yield before if before[2] is not None else after
 
 
 def as_planned(config: Any) -> Any:

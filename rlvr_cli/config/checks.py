@@ -68,16 +68,6 @@ def check(config: Config) -> list[str]:
     return [said for _, rule in RULES.items() if (said := rule(config))]
 
 
-def require(config: Config) -> list[str]:
-    """All that must hold before a run: these rules, then the world's (:mod:`rlvr_cli.config.preflight`), strictly.
-
-    config: as the plan froze it. Raises the first fault; returns the sentences worth reading.
-    """
-    from rlvr_cli.config.preflight import require as world
-
-    return [*check(config), *world(config)]
-
-
 def faults(config: Config) -> Iterator[tuple[str, str | None, RlvrError | None]]:
     """(rule, sentence or None, error or None) of every rule, for a list of all that is wrong."""
     for name, rule in RULES.items():

@@ -23,11 +23,11 @@ from rlvr_cli.config import checks, faults
 from rlvr_cli.config.fields import field_at, passes_through
 from rlvr_cli.config.nearest import nearest
 from rlvr_cli.config.options import groups, options, search_dirs
-from rlvr_cli.config.schema import Config, EvalConfig
+from rlvr_cli.config.schema import Config, EvalConfig, SampleConfig
 from rlvr_cli.errors import ConfigError
 
 COMMAND_LINE = "command line"
-ROOTS: dict[str, type[Config]] = {"train": Config, "eval": EvalConfig}
+ROOTS: dict[str, type[Config]] = {"train": Config, "eval": EvalConfig, "sample": SampleConfig}
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ def compose(
         named = {p.key_or_group.split("@")[0] for p in picks}
         base.update({k: v for k, v in inherit.items() if k in base and k not in named})
         tree = {k: v for k, v in tree.items() if k in named or k not in inherit}
-    plain = apply_values(base, tree, values, schema)
-    origin = faults.Origin([o.input_line for o in values], chosen, cwd, root)
+    before, plain = apply_values(base, tree, values, schema)
+    origin = faults.Origin([o.input_line for o in values], chosen, cwd, root, before)
     config = faults.validated(schema, plain, origin)
     check_dataset_keys(config, origin)
     if rules and root == "train":
@@ -77,7 +77,7 @@ def split(overrides: list[str], cwd: Path, schema: type[Config]) -> tuple[list[A
     """Parse the words with Hydra's grammar; group choices apart from values. Options and keys are checked here."""
     known = groups(cwd)
     picks, values = [], []
-    for override in parse(overrides):
+    for override in parse(overrides, cwd):
         group = override.key_or_group.split("@")[0]
         if group in known and group not in schema.model_fields and group != "recipe":
             raise ConfigError(f"{group} is not part of this command", where=f"{COMMAND_LINE}: {override.input_line}")
@@ -90,7 +90,7 @@ def split(overrides: list[str], cwd: Path, schema: type[Config]) -> tuple[list[A
     return picks, values
 
 
-def parse(overrides: list[str]) -> list[Any]:
+def parse(overrides: list[str], cwd: Path) -> list[Any]:
     """Hydra's parser, one word at a time so that the error names the word."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
@@ -101,7 +101,7 @@ def parse(overrides: list[str]) -> list[Any]:
         if word.startswith("-"):
             raise ConfigError(f"{word} is not a flag of this command", where=COMMAND_LINE, fix="rlvr train --help")
         if "=" not in word and not word.startswith("~"):
-            raise ConfigError(f"{word!r} is neither group=option nor key=value", where=COMMAND_LINE, fix=f"{word}=VALUE")
+            raise faults.bare_word(word, cwd)
         try:
             override = parser.parse_override(word)
         except (HydraException, ValueError) as error:
@@ -177,8 +177,11 @@ def run_hydra(root: str, picks: list[str], cwd: Path) -> tuple[dict[str, Any], d
     return tree, chosen
 
 
-def apply_values(base: dict[str, Any], tree: dict[str, Any], values: list[Any], schema: type[Config]) -> dict[str, Any]:
-    """Lay the option files over the defaults, then the command line's values; interpolations are resolved at the end."""
+def apply_values(base: dict[str, Any], tree: dict[str, Any], values: list[Any], schema: type[Config]) -> tuple[Any, Any]:
+    """Lay the option files over the defaults, then the command line's values; returns the tree before those and after.
+
+    Interpolations are resolved at the end.
+    """
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
@@ -186,6 +189,7 @@ def apply_values(base: dict[str, Any], tree: dict[str, Any], values: list[Any], 
         if content is None and isinstance(base.get(group), dict):
             tree[group] = {}
     cfg = OmegaConf.merge(OmegaConf.create(base), OmegaConf.create(tree))
+    before = OmegaConf.to_container(cfg, resolve=False)
     for override in values:
         key = override.key_or_group
         if override.is_delete():
@@ -195,7 +199,7 @@ def apply_values(base: dict[str, Any], tree: dict[str, Any], values: list[Any], 
                 faults.check_entry(cfg, key, override.input_line, schema)
             OmegaConf.update(cfg, key, override.value(), merge=False, force_add=True)
     try:
-        return OmegaConf.to_container(cfg, resolve=True)
+        return before, OmegaConf.to_container(cfg, resolve=True)
     except OmegaConfBaseException as error:
         raise ConfigError(" ".join(str(error).split()), where=getattr(error, "full_key", None)) from error
 

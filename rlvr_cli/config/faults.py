@@ -7,14 +7,15 @@ pydantic finds them, this module says them::
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
-from rlvr_cli.config.fields import all_keys, choices, field_at, kind
+from rlvr_cli.config.fields import all_keys, choices, field_at, kind, mapping_value, model_of
 from rlvr_cli.config.nearest import nearest, nearest_key
 from rlvr_cli.config.options import groups, options, search_dirs
 from rlvr_cli.config.schema import Config
@@ -29,6 +30,15 @@ class Origin:
     chosen: dict[str, str]
     cwd: Path
     root: str
+    before: dict[str, Any] = field(default_factory=dict)
+    """The configuration before the command line's values: what is proposed instead of a bad one."""
+
+    def value_before(self, key: str) -> Any:
+        """What ``key`` was before the command line, or None."""
+        node: Any = self.before
+        for part in key.split("."):
+            node = node.get(part) if isinstance(node, dict) else None
+        return node
 
     def of(self, key: str) -> str:
         """``command line``, or the path of the file that sets ``key``."""
@@ -75,17 +85,36 @@ def guilty_file(message: str, cwd: Path) -> str | None:
 def unknown_key(key: str, word: str, schema: type[Config], known: list[str]) -> ConfigError:
     """A key that is in no group: name the nearest key, or the group that was meant."""
     value = word.partition("=")[2]
-    legal = all_keys(schema)
-    near = nearest_key(key, legal)
-    if near is None and "." not in key:
-        near = nearest(key, [*known, "seed", "recipe"], cutoff=0.6)
-    if near in known:
-        return ConfigError(f"{key} is not a key", where="command line", fix=f"{near}=OPTION (rlvr ls {near})")
-    head = key.split(".")[0]
-    fix = f"{near}={value}" if near else (f"rlvr config {head}" if head in schema.model_fields else "rlvr ls")
-    if word.startswith("+"):
-        return ConfigError(f"+{key} adds a key that nothing reads", where="command line", fix=fix)
-    return ConfigError(f"{key} is not a key", where="command line", fix=fix)
+    group = nearest(key, known, cutoff=0.75) if "." not in key else None
+    if group:
+        fix = f"{group}={value}" if value in options(group) else f"{group}=OPTION (rlvr ls {group})"
+    else:
+        near = nearest_key(key, all_keys(schema) + entry_keys(key, schema))
+        head = key.split(".")[0]
+        fix = f"rlvr config {head}" if head in schema.model_fields else "rlvr ls"
+        fix = f"{near}=OPTION (rlvr ls {near})" if near in known else f"{near}={value}" if near else fix
+    what = f"+{key} adds a key that nothing reads" if word.startswith("+") else f"{key} is not a key"
+    return ConfigError(what, where="command line", fix=fix)
+
+
+def entry_keys(key: str, schema: type[Config]) -> list[str]:
+    """The keys of an entry of a typed mapping that ``key`` walks through: ``reward.terms.NAME.weight`` and its siblings."""
+    parts = key.split(".")
+    for end in range(1, len(parts) - 1):
+        mapping = field_at(".".join(parts[:end]), schema)
+        entry = model_of(mapping_value(mapping.annotation)) if mapping is not None and mapping_value(mapping.annotation) else None
+        if entry is not None:
+            return [f"{'.'.join(parts[: end + 1])}.{name}" for name in entry.model_fields]
+    return []
+
+
+def bare_word(word: str, cwd: Path) -> ConfigError:
+    """A word without ``=``: the option of that name in the group where a person most likely meant it."""
+    order = ["recipe", "model", "dataset", "reward", "algorithm", *groups(cwd)]
+    group = next((g for g in order if word in options(g, cwd)), None)
+    return ConfigError(
+        f"{word!r} is neither group=option nor key=value", where="command line", fix=f"{group}={word}" if group else f"{word}=VALUE"
+    )
 
 
 def check_entry(cfg: Any, key: str, word: str, schema: type[Config]) -> None:
@@ -135,12 +164,26 @@ def said_fault(fault: dict[str, Any], schema: type[Config], origin: Origin) -> C
         return ConfigError(f"{key} is missing", where=origin.of(key.rpartition(".")[0]), fix=f"{key}=VALUE")
     if field is None:
         return ConfigError(f"{key}: {fault['msg']}, not {value!r}", where=origin.of(key))
-    near = nearest(str(value), choices(field)) if choices(field) else None
-    default = field.get_default(call_default_factory=True)
-    if near is None and isinstance(default, (int, float, str)) and not isinstance(default, bool):
-        near = default
-    fix = f"{key}={str(near).lower() if isinstance(near, bool) else near}" if near not in (None, "") else f"rlvr ls {key}"
+    fix = proposal(field, value, origin.value_before(key))
+    fix = f"{key}={fix}" if fix is not None else f"rlvr ls {key}"
     return ConfigError(f"{key} must be {kind(field)}, not {value!r}", where=origin.of(key), fix=fix)
+
+
+def proposal(field: FieldInfo, value: Any, before: Any) -> str | None:
+    """A legal value near the bad one: the most alike word, the nearest number, else what it was, else the default."""
+    legal = choices(field)
+    numbers = [int(c) for c in legal if c.lstrip("-").isdigit()]
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and numbers:
+        return str(min(numbers, key=lambda n: abs(n - value)))
+    near = nearest(str(value), legal) if legal else None
+    if near is not None:
+        return near
+    for candidate in (before, field.get_default(call_default_factory=True), *legal):
+        if isinstance(candidate, bool):
+            return str(candidate).lower()
+        if isinstance(candidate, (int, float, str)) and candidate != "" and candidate != value:
+            return str(candidate)
+    return None
 
 
 def said_extra(key: str, value: Any, schema: type[Config], origin: Origin) -> ConfigError:

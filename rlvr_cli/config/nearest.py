@@ -88,4 +88,4 @@ def nearest_key(key: str, keys: Iterable[str]) -> str | None:
     by_last = nearest(last, [k.rsplit(".", 1)[-1] for k in keys], cutoff=0.75)
     if by_last:
         return nearest(key, [k for k in keys if k.rsplit(".", 1)[-1] == by_last], cutoff=0.0)
-    return nearest(key, keys, cutoff=0.6)
+    return None if siblings else nearest(key, keys, cutoff=0.6)

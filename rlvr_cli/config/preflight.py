@@ -489,8 +489,13 @@ def outcome(check: Callable[[World], str | None], world: World) -> Finding:
 
 
 def require(config: Config) -> list[str]:
-    """Stop at the first fault; returns the notes. The run folder has its own words for a name that is taken."""
-    notes = []
+    """Stop at the first fault, the rules' or the world's; returns the sentences worth reading.
+
+    config: as the plan froze it, so that ``auto`` hides nothing. The run folder has its own words for a name that is taken.
+    """
+    from rlvr_cli.config.checks import check
+
+    notes = check(config)
     for finding in findings(config, strict=True):
         if finding.error is not None:
             raise finding.error

@@ -121,7 +121,7 @@ class Term(Group):
     when: dict[str, Any] | str | None = None
     """Routing: ``{column: value}`` (or a list of values); on other rows the term is not applicable."""
     correct: str | None = None
-    """For a group-relative function: the term whose full marks mean "right"; null: ``gate``, else the one named ``correct``, else the first."""
+    """For a group-relative function: the term whose full marks mean "right"; null: ``gate``, else ``correct``, else the first."""
 
 
 class Pool(Group):
@@ -431,6 +431,47 @@ class Eval(Group):
     """Folder under ``eval/``; null makes one of the data set and the checkpoint."""
     seed: int = Field(default=0, ge=0)
     """Seeds sampling and the intervals; the same seed gives the same numbers."""
+
+
+class Sample(Group):
+    """Which completions ``rlvr sample`` draws, and which of them it keeps."""
+
+    k: int = Field(default=8, ge=1)
+    """Sampled completions a prompt."""
+    split: Literal["train", "eval"] = "train"
+    """Which side's prompts; training on what was drawn from ``eval`` prompts would make held-out accuracy a lie."""
+    limit: int | None = Field(default=None, ge=1)
+    """Use the first N prompts; null takes them all."""
+    keep: Literal["all", "accepted", "pairs"] = "all"
+    """``all`` scored completions; ``accepted`` with full marks, no text twice a prompt (rejection sampling); or right/wrong ``pairs``."""
+    pick: Literal["all", "shortest", "random"] = "all"
+    """Which accepted completions of a prompt stay, with ``per_prompt``: every one, the shortest, or random ones."""
+    per_prompt: int = Field(default=1, ge=1)
+    """How many a prompt: accepted completions when ``pick`` chooses, or pairs."""
+    balance: str | None = None
+    """Column (``difficulty``) whose levels keep equally many prompts, as many as the rarest level has; null keeps all."""
+    temperature: float | None = Field(default=None, gt=0)
+    """Sampling temperature; null takes the run's."""
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    """Nucleus; null takes the run's."""
+    max_completion_length: int | None = Field(default=None, ge=1)
+    """Longest completion, in tokens; null takes the run's."""
+    batch_size: int = Field(default=64, ge=1)
+    """Completions generated at once (``backend=hf``)."""
+    backend: Literal["auto", "hf", "vllm"] = "auto"
+    """Who generates: transformers, or vLLM where it is installed and the model is worth its start."""
+    seed: int = Field(default=0, ge=0)
+    """Seeds the draws and the random picks."""
+    out: str | None = None
+    """JSONL file to write, ``-`` for stdout; null makes ``<run>/sample/<data set>-<checkpoint>.jsonl``."""
+
+
+class SampleConfig(Config):
+    """Completions of a checkpoint, drawn and scored. Groups not given are those of the run that made the checkpoint."""
+
+    checkpoint: str = ""
+    """A run folder, a checkpoint folder or a hub id."""
+    sample: Sample = Field(default_factory=Sample)
 
 
 class EvalConfig(Config):

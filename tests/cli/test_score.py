@@ -64,7 +64,8 @@ def test_broken_lines_are_named_and_the_others_scored(here, capsys):
 
 def test_renamed_columns(here, capsys):
     (here / "named.jsonl").write_text(json.dumps({"response": "<answer>4</answer>", "target": "4"}) + "\n")
-    code, rows, _ = score(capsys, "reward=format_only", "data=named.jsonl", "dataset.columns.completion=response", "dataset.columns.answer=target")
+    renames = ["dataset.columns.completion=response", "dataset.columns.answer=target"]
+    code, rows, _ = score(capsys, "reward=format_only", "data=named.jsonl", *renames)
     assert code == 0 and rows[0]["total"] == 1.0
 
 

@@ -1,0 +1,120 @@
+"""What people get wrong, as they type it: exit code 2, one line that says what and what to type, before torch is imported.
+
+All mistakes of a kind run in one child process, so that "before torch is imported" is measured and not assumed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+# (words, what the line must hold)
+MISTAKES = [
+    ("trian", ["'trian' is not a command", "rlvr train"]),
+    ("train trainer.max_stepz=5", ["trainer.max_stepz is not a key", "Type: trainer.max_steps=5"]),
+    ("train trainer.max_steps=soon", ["must be a whole number", "'soon'", "command line"]),
+    ("train model=qwen1.5", ["model=qwen1.5 is not an option", "Type: model=qwen1.5b"]),
+    ("train modle=tiny", ["modle is not a key", "Type: model=tiny"]),
+    ("train learning_rate=1e-5", ["Type: optimizer.learning_rate=1e-5"]),
+    ("train +foo=1", ["+foo adds a key that nothing reads"]),
+    ("train generation.temperature=0", ["generation.temperature must be a number above 0"]),
+    ("train algorithm.loss_type=gppo", ["one of grpo, bnpo", "Type: algorithm.loss_type="]),
+    ("train seed=1,2", ["names several values", "Type: rlvr train -m seed=1,2"]),
+    ("train trainer.per_device_train_batch_size=13", ["not a multiple of G = 8", "Type: trainer.per_device_train_batch_size=16"]),
+    ("train dataset.limit=3", ["3 training prompts are fewer than the 16 of one step"]),
+    ("train dataset=jsonl dataset.train=nothere.jsonl", ["there is no file 'nothere.jsonl'", "dataset.train"]),
+    ("train dataset=jsonl dataset.train=rows.jsonl", ["no column 'answer'", "gold", "Type: dataset.answer_column="]),
+    ("train dataset=jsonl dataset.train=broken.jsonl dataset.answer_column=gold", ["broken.jsonl line 2"]),
+    ("train dataset=jsonl dataset.train=empty.jsonl", ["empty.jsonl is empty"]),
+    ("train reward=maths", ["reward=maths is not an option", "Type: reward=math"]),
+    ("train reward.terms.correct.fn=rewards.math.corect", ["has no function 'corect'", "Type: rewards.math.correct"]),
+    ("train reward.terms.correct.fn=rewards.mine.f", ["no module 'rewards.mine'"]),
+    ("train reward.terms.correct.options.tolerence=1", ["has no option 'tolerence'", "tolerance"]),
+    ("train ~reward.terms.correct", ["the reward has no terms", "Type: reward=math"]),
+    ("train model=hf", ["model.path is empty"]),
+    ("train model=hf model.path=./nope dataset=arithmetic", ["there is no folder './nope'"]),
+    ("train hardware=4gpu", ["no NVIDIA GPU here", "Type: hardware=cpu"]),
+    ("train generation=vllm_colocate", ["needs a GPU", "Type: generation=vllm_server"]),
+    ("train peft=qlora hardware=cpu", ["peft=qlora needs a GPU"]),
+    ("train algorithm.loss_type=cispo", ["cispo clamps every weight", "Type: algorithm.epsilon_high=5.0"]),
+    ("train trainer.bf16=true trainer.fp16=true", ["trainer.bf16 and trainer.fp16 are both on"]),
+    ("train model.dtype=bfloat16", ["has no fp32 masters"]),
+    ("train tracker=swanlab", ["the tracker swanlab is not installed", "pip install 'rlvr[swanlab]'"]),
+    ("train generation=vllm_server generation.top_p=0.9", ["generation.top_p=0.9 cuts the distribution", "Type: generation.top_p=1.0"]),
+    ("train algorithm.num_iterations=3 trainer.save_steps=50", ["inside a generation cycle", "Type: trainer.save_steps=51"]),
+    ("train algorithm.extra.lr=1", ["algorithm.extra.lr is not a field of GRPOConfig"]),
+    ("train generation.max_model_len=20", ["leaves no prompt"]),
+    ("train hardware=cpu hardware.offload=all", ["on CPU moves nothing"]),
+    ("train run.name=../x", ["is not a folder name"]),
+    ("train --resume nothing", ["there is no run 'nothing'"]),
+    ("train tiny", ["'tiny' is neither group=option nor key=value", "Type: model=tiny"]),
+    ("eval", ["checkpoint"]),
+    ("eval checkpoint=outputs/nothing", ["outputs/nothing"]),
+    ("show nothing", ["there is no run 'nothing'"]),
+    ("doctor nothing", ["neither a run nor a log file"]),
+    ("ls modl", ["neither a group, nor an option, nor a key", "rlvr ls model"]),
+    ("cp model/qwen1.5", ["there is no option model/qwen1.5", "rlvr cp model/qwen1.5b"]),
+    ("config trianer", ["neither a group nor a key"]),
+]
+HEAVY = ("torch", "trl", "transformers", "deepspeed", "vllm")
+
+CHILD = """
+import contextlib, io, json, sys
+from rlvr_cli.main import main
+for words in json.load(sys.stdin):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main(words.split() + (["--dry-run"] if words.startswith("train ") else []))
+        except SystemExit as end:
+            code = end.code
+    heavy = [m for m in sys.argv[1:] if m in sys.modules]
+    print(json.dumps({"words": words, "code": code, "out": out.getvalue(), "err": err.getvalue(), "heavy": heavy}), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def ends(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
+    """How each mistake ended, all in one child that starts in a folder with three spoilt files."""
+    folder = tmp_path_factory.mktemp("user")
+    (folder / "rows.jsonl").write_text('{"prompt": "1+1=?", "gold": "2"}\n' * 40)
+    (folder / "broken.jsonl").write_text('{"prompt": "1+1=?", "gold": "2"}\n{"prompt": \n')
+    (folder / "empty.jsonl").write_text("")
+    words = json.dumps([words for words, _ in MISTAKES])
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": "", "HF_HUB_OFFLINE": "1"}
+    command = [sys.executable, "-c", CHILD, *HEAVY]
+    done = subprocess.run(command, input=words, capture_output=True, text=True, cwd=folder, env=env, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert sorted(p.name for p in folder.iterdir()) == ["broken.jsonl", "empty.jsonl", "rows.jsonl"], "a mistake leaves nothing behind"
+    return {end["words"]: end for end in map(json.loads, done.stdout.splitlines())}
+
+
+@pytest.mark.parametrize(("words", "says"), MISTAKES, ids=[w for w, _ in MISTAKES])
+def test_a_mistake_is_one_line_and_exit_code_2(words: str, says: list[str], ends: dict[str, dict]) -> None:
+    end = ends[words]
+    assert end["code"] == 2, end
+    assert not end["heavy"], "nothing heavy may be imported before the mistake is found"
+    lines = end["err"].strip().splitlines()
+    assert len(lines) == 1, end["err"]
+    assert "Traceback" not in end["err"]
+    for piece in says:
+        assert piece in lines[0]
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(MISTAKES) >= 20
+
+
+def test_debug_shows_the_traceback(here: Path) -> None:
+    from rlvr_cli.errors import ConfigError
+    from rlvr_cli.main import main
+
+    with pytest.raises(ConfigError):
+        main(["train", "trainer.max_stepz=5", "--debug"])
