@@ -276,7 +276,7 @@ def _finished(loaded: Loaded, dataset: Dataset, system_prompt: str | None) -> Lo
     seen: Counter[str] = Counter()
     rows = []
     for row in [*loaded.train, *loaded.eval]:
-        name = row_id(row)
+        name = row["row_id"] if isinstance(row.get("row_id"), str) else row_id(row)
         seen[name] += 1
         row = {k: v for k, v in row.items() if k != "split_key"}
         row["prompt"] = to_messages(row, template=dataset.prompt_template, system=system_prompt)

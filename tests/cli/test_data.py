@@ -163,3 +163,16 @@ def test_light_verbs_import_neither_torch_nor_hydra():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "needs checkpoint="),
+        (["checkpoint=x", "k=0"], "k=0 is not a whole number from 1"),
+        (["checkpoint=x", "split=test"], "split='test'"),
+    ],
+)
+def test_difficulty_mistakes_are_one_line(capsys, words, said):
+    code, _, err = rlvr(capsys, "difficulty", *words)
+    assert code == 2 and said in err and len(err.strip().splitlines()) == 1, err
