@@ -164,8 +164,13 @@ def batch_size_for(terms: Sequence[BoundTerm], size: int) -> int | None:
 
 
 def json_line(row: Row) -> str:
-    """One line of JSONL."""
-    return json.dumps(row, ensure_ascii=False, default=str)
+    """One line of JSONL: readable text, escaped only where it holds what UTF-8 can not (a lone surrogate)."""
+    line = json.dumps(row, ensure_ascii=False, default=str)
+    try:
+        line.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(row, default=str)
+    return line
 
 
 def require_file(path: str) -> Path:

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 SIGNS = str.maketrans({"×": "*", "·": "*", "⋅": "*", "∗": "*", "÷": "/", "−": "-", "–": "-", "⁄": "/", "∕": "/"})
+SUPERSCRIPT = re.compile("[\u2070\u00b9\u00b2\u00b3\u2074-\u207b]+")
+SUBSCRIPT = re.compile("[\u2080-\u208b]+")
 ANNOTATION = re.compile(r"<<[^<>]{0,200}>>")  # GSM8K's calculator marks: 3+5=<<3+5=8>>8
 LATEX = [
     (re.compile(r"\\[dt]?frac\s*\{([^{}]{1,60})\}\s*\{([^{}]{1,60})\}"), r"((\1)/(\2))"),
@@ -49,6 +51,7 @@ class Unreadable(Exception):
 
 def plain(text: str) -> str:
     """ASCII signs for the many ways to write an operator or a digit; LaTeX fractions as quotients."""
+    text = SUPERSCRIPT.sub(lambda m: "^" + m.group(), SUBSCRIPT.sub(lambda m: "_" + m.group(), text))  # 2³ is not 23
     text = ANNOTATION.sub("", unicodedata.normalize("NFKC", text).translate(SIGNS))
     for pattern, replacement in LATEX:
         text = pattern.sub(replacement, text)

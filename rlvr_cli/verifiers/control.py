@@ -21,7 +21,8 @@ STYLES = ("answer_tag", "boxed", "think_answer")
 
 def judge(completion: Completion, row: dict[str, Any], *, p: float = 0.5, seed: int = 0) -> Verdict:
     """Heads with probability ``p``."""
-    coin = rnd.Random(f"{seed}|{row.get('step', 0)}|{row.get('place', 0)}|{row.get('prompt')}|{text_of(completion)}").random()
+    drawn_from = f"{seed}|{row.get('step', 0)}|{row.get('place', 0)}|{row.get('prompt')}|{text_of(completion)}"
+    coin = rnd.Random(drawn_from.encode("utf-8", "surrogatepass")).random()
     return Verdict(float(coin < p), f"a coin of probability {p:g}")
 
 

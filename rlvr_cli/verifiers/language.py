@@ -47,6 +47,7 @@ NO_LANGUAGE = [
     re.compile(r"`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]*\$|\\\[.*?\\\]|\\\(.*?\\\)", re.DOTALL),
     re.compile(r"</?[A-Za-z][^<>]{0,40}>|\\[A-Za-z]+|https?://\S+"),
 ]
+TAG = re.compile(r"</?[A-Za-z][^<>]{0,40}>")
 SENTENCE = re.compile(r"[^.!?。！？\n]+")
 MAX_CHARS = 100_000
 
@@ -60,7 +61,8 @@ def judge(completion: Completion, row: dict[str, Any], *, language: str | None =
     counts = Counter(words_by_language(text_of(completion)[:MAX_CHARS], target))
     total = sum(counts.values())
     if not total:
-        return Verdict(1.0 if text_of(completion).strip() else 0.0, "no words to judge", target)
+        says_something = any(c.isalnum() for c in TAG.sub(" ", text_of(completion)[:MAX_CHARS]))
+        return Verdict(float(says_something), "no words to judge" if says_something else "nothing is said", target)
     share = counts[target] / total
     return Verdict(share if threshold is None else float(share >= threshold), f"{share:.0%} of {total} words in {target}", target)
 
