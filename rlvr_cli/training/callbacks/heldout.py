@@ -44,6 +44,8 @@ class HeldOutAccuracy(TrainerCallback):
 
     def evaluate(self, state: Any) -> HeldOut:
         """Answer, judge, gather, and leave the numbers for the next log line."""
+        if self.config.dataset.eval_fresh:
+            self.rows = self.fresh_rows(state.global_step)
         self.status.say("evaluation", step=state.global_step, max_steps=state.max_steps, prompts=len(self.rows))
         started = time.perf_counter()
         with same_randomness_after():
@@ -65,6 +67,16 @@ class HeldOutAccuracy(TrainerCallback):
             hook(state.global_step, held)
         self.status.say("training")
         return held
+
+    def fresh_rows(self, step: int) -> list[Mapping[str, Any]]:
+        """``dataset.eval_fresh``: other prompts of the held-out share, the same ones on every rank and after a resume."""
+        from rlvr_cli.data import drop_long, fresh_eval
+
+        dataset, tokenizer = self.config.dataset, self.trainer.processing_class
+        rows = fresh_eval(dataset, draw=step, system_prompt=self.config.model.system_prompt)
+        if not dataset.max_prompt_tokens:
+            return rows
+        return drop_long(rows, lambda prompt: len(prompt_ids(tokenizer, prompt)), dataset.max_prompt_tokens)[0]
 
     def samples(self) -> list[dict[str, Any]]:
         """Judged greedy completions of all rows, in order."""
