@@ -12,6 +12,7 @@ The work is in rlvr_cli/verifiers/sql; this is the form that TRL calls. Queries 
 from rlvr_cli.verifiers import Scores, rows_of
 from rlvr_cli.verifiers.pool import pay_pooled
 from rlvr_cli.verifiers.sql import gold_completion
+from rlvr_cli.verifiers.sql.engine import check_engine
 
 __all__ = ["gold_completion", "same_result"]
 
@@ -43,6 +44,7 @@ def same_result(
     >>> same_result(["SELECT 2"], ["SELECT 1 + 1"], ["CREATE TABLE t(x)"])
     [1.0]
     """
+    check_engine(engine)
     rows = rows_of(
         len(completions),
         gold_sql=gold_sql,

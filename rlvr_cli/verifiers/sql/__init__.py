@@ -78,7 +78,6 @@ def confinement(name: str = "sqlite") -> dict[str, list[str]]:
 def _verdict(query: str, task: Task, golds: list[list[Gold]], engine_name: str, cpu_s: float) -> Verdict:
     """Right when one accepted gold agrees on every instance."""
     open_golds = set(range(len(task.golds)))
-    wrong = ""
     for number, (schema, known) in enumerate(zip(task.schemas, golds, strict=True)):
         answer = _run(query, schema, known, engine_name, cpu_s)
         where = f"instance {number + 1}: " if len(task.schemas) > 1 else ""
@@ -87,15 +86,14 @@ def _verdict(query: str, task: Task, golds: list[list[Gold]], engine_name: str, 
         faults = {i: known[i].difference(answer, task) for i in sorted(open_golds)}
         open_golds = {i for i, fault in faults.items() if fault is None}
         if not open_golds:
-            wrong = where + str(next(iter(faults.values())))
-            return Verdict(0.0, wrong, query)
-    size = len(golds[0][min(open_golds)].rows)
-    return Verdict(1.0, f"same {size} rows" + (f" on {len(task.schemas)} instances" if len(task.schemas) > 1 else ""), query)
+            return Verdict(0.0, where + str(next(iter(faults.values()))), query)
+    instances = f" on {len(task.schemas)} instances" if len(task.schemas) > 1 else ""
+    return Verdict(1.0, f"same {len(answer.rows)} rows{instances}", query)
 
 
 def _run(query: str, schema: str, known: list[Gold], engine_name: str, cpu_s: float) -> Result:
     """Run the answer under limits that follow from the gold: a row or a megabyte more is wrong whatever it holds."""
-    budget = max([cpu_s, *(GOLD_FACTOR * gold.cpu_s for gold in known)])
+    budget = max([cpu_s, *(GOLD_FACTOR * gold.result.cpu_s for gold in known)])
     rows = max(gold.most for gold in known) + 1
     size = 2**20 + 4 * max(gold.size for gold in known)
     return engine(engine_name).ask(schema, query, rows=rows, size=size, cpu_s=budget)

@@ -1,5 +1,7 @@
 """DuckDB for hostile queries: in memory, external access off, settings locked, one SELECT in a read-only transaction.
 
+All instances are attached to one DuckDB: a second one would read the machine's files anew, which a confined process cannot.
+
 >>> db = Database("CREATE TABLE emp(name TEXT, pay DECIMAL(8, 2)); INSERT INTO emp VALUES ('Ann', 5000.50), ('Bob', NULL);")
 >>> db.query("SELECT * FROM emp", 10, 1000, 1.0)
 (2, [['Ann', 5000.5], ['Bob', None]])
@@ -10,7 +12,10 @@ from __future__ import annotations
 import contextlib
 import datetime
 import decimal
+import functools
+import itertools
 import threading
+import time
 from typing import Any
 
 import duckdb
@@ -26,7 +31,15 @@ SETTINGS = {
     "autoload_known_extensions": False,
     "temp_directory": "",
 }
-READS = ("SELECT",)
+_numbers = itertools.count()
+
+
+@functools.cache
+def _root() -> duckdb.DuckDBPyConnection:
+    root = duckdb.connect(":memory:", config=SETTINGS)
+    root.execute("SET TimeZone = 'UTC'")
+    root.execute("SET lock_configuration = true")
+    return root
 
 
 class Database:
@@ -39,45 +52,62 @@ class Database:
     )
 
     def __init__(self, schema_sql: str):
-        self.connection = duckdb.connect(":memory:", config=SETTINGS)
+        self.name = f"task_{next(_numbers)}"
+        _root().execute(f"ATTACH ':memory:' AS {self.name}")
         try:
-            self.connection.execute("SET TimeZone = 'UTC'")
-            if schema_sql.strip():
-                self.connection.execute(schema_sql)
-            self.connection.execute("SET lock_configuration = true")
-        except duckdb.Error as error:
+            self._cursor().execute(schema_sql or "SELECT 1")
+        except (duckdb.Error, ValueError) as error:
+            self.close()
             raise Refused("schema", str(error)) from None
+
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
+        cursor = _root().cursor()
+        cursor.execute(f"USE {self.name}")
+        return cursor
+
+    def close(self) -> None:
+        """Forget the instance."""
+        with contextlib.suppress(duckdb.Error):
+            _root().execute(f"DETACH {self.name}")
 
     def query(self, sql: str, most: int, most_bytes: int, cpu_s: float) -> tuple[int, list[list[Any]]]:
         """Number of columns and all rows of one read-only query; Refused beyond ``most`` rows, ``most_bytes`` or ``cpu_s``."""
         if len(sql) > LONGEST_SQL:
             raise Refused("refused", f"query of {len(sql)} characters is over the limit of {LONGEST_SQL}")
-        cursor = self.connection.cursor()
-        late = threading.Event()
-        timer = threading.Timer(cpu_s, lambda: (late.set(), cursor.interrupt()))
-        timer.daemon = True
-        timer.start()
+        cursor = self._cursor()
+        done, late = threading.Event(), threading.Event()
+        threading.Thread(target=_interrupt_after, args=(cpu_s, cursor, done, late), daemon=True).start()
         try:
             _check_read_only(cursor, sql)
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             return _fetch(cursor.execute(sql), most, most_bytes)
-        except (duckdb.Error, ValueError, RuntimeError) as error:
+        except (duckdb.Error, RuntimeError) as error:
             if late.is_set():
-                raise Refused("cpu", f"stopped after {cpu_s:g} s") from None
+                raise Refused("cpu", f"stopped after {cpu_s:g} s of CPU time") from None
             kind = "memory" if isinstance(error, duckdb.OutOfMemoryException) else "sql"
-            raise Refused(kind, str(error)) from None
+            raise Refused(kind, str(error).partition("\n")[0]) from None
         finally:
-            timer.cancel()
+            done.set()
             with contextlib.suppress(duckdb.Error):
                 cursor.execute("ROLLBACK")
             cursor.close()
+
+
+def _interrupt_after(cpu_s: float, cursor: duckdb.DuckDBPyConnection, done: threading.Event, late: threading.Event) -> None:
+    """Interrupt a query by the CPU time it took, which on a busy machine is less than the time that passed."""
+    stop = time.process_time() + cpu_s
+    while not done.wait(max(0.01, stop - time.process_time())):
+        if time.process_time() >= stop:
+            late.set()
+            cursor.interrupt()
+            return
 
 
 def _check_read_only(cursor: duckdb.DuckDBPyConnection, sql: str) -> None:
     statements = cursor.extract_statements(sql)
     if len(statements) != 1:
         raise Refused("refused", f"{len(statements)} statements, one query is asked")
-    if statements[0].type.name not in READS:
+    if statements[0].type.name != "SELECT":
         raise Refused("refused", f"{statements[0].type.name} is not a read-only query")
 
 

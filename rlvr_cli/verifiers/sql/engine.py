@@ -16,15 +16,18 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import importlib.util
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rlvr_cli.errors import MissingDependency, RewardError
 from rlvr_cli.verifiers import frames
 from rlvr_cli.verifiers.pool import clean_environment
 
@@ -41,7 +44,7 @@ class EngineError(Exception):
     """The machinery failed, not the query."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Result:
     """What a query gave: rows, or its fault in words; ``kind`` as in engine_process."""
 
@@ -50,6 +53,16 @@ class Result:
     cpu_s: float = 0.0
     kind: str = ""
     fault: str = ""
+
+    @functools.cached_property
+    def size(self) -> int:
+        """Bytes of the rows, about."""
+        return size_of(self.rows or ())
+
+
+def size_of(rows: Sequence[Sequence[Any]]) -> int:
+    """Bytes of the values of rows, about."""
+    return sum(8 if value is None or isinstance(value, (int, float)) else len(str(value)) for row in rows for value in row)
 
 
 class Engine:
@@ -152,6 +165,14 @@ class Engine:
 @functools.lru_cache(maxsize=8)
 def _engine_of(name: str, pid: int) -> Engine:
     return Engine(name)
+
+
+def check_engine(name: str) -> None:
+    """Raise what a person can mend: an unknown engine, or a package that is not installed."""
+    if name not in MEMORY:
+        raise RewardError(f"engine {name!r} is none of {sorted(MEMORY)}", where="options.engine", fix="engine=sqlite")
+    if name == "duckdb" and importlib.util.find_spec("duckdb") is None:
+        raise MissingDependency("engine duckdb needs the duckdb package", fix="pip install 'rlvr[duckdb]'")
 
 
 def engine(name: str) -> Engine:

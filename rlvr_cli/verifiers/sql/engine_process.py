@@ -86,6 +86,8 @@ def _answer(opened: Any, ask: dict[str, Any], databases: OrderedDict[str, Any] |
     except MemoryError:
         databases.clear()
         return {"error": "memory", "detail": "out of memory"}
+    except Exception as error:  # a text that the engine's own package cannot take, such as half a surrogate pair
+        return {"error": "sql", "detail": f"{type(error).__name__}: {error}"[:300]}
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
@@ -99,7 +101,7 @@ def _database(opened: Any, ask: dict[str, Any], databases: OrderedDict[str, Any]
         raise Refused("unknown", "schema not held")
     databases[digest] = opened(ask["schema_sql"])
     if len(databases) > DATABASES:
-        databases.popitem(last=False)
+        databases.popitem(last=False)[1].close()
     return databases[digest]
 
 

@@ -26,50 +26,53 @@ VOLATILE = re.compile(
     r"\b(?:date|time|datetime|julianday|unixepoch|strftime|changes|total_changes)\s*\(\s*(?:'[^']*'\s*)?\)",
     re.I,
 )
+MOST = 256  # gold results kept in a process
 _memory: OrderedDict[tuple, Result] = OrderedDict()
 
 
 @dataclass(frozen=True)
 class Gold:
-    """One accepted query's result on one instance, and the alternatives' rows."""
+    """One accepted query's result on one instance, the alternatives' results, or why the query failed."""
 
-    rows: list[list[Any]]
-    columns: int
-    cpu_s: float
-    alternatives: tuple[Sequence[Sequence[Any]], ...] = ()
-    failed: str = ""
+    result: Result
+    alternatives: tuple[Result, ...] = ()
+
+    @property
+    def failed(self) -> str:
+        """Why there is no result; empty where there is one."""
+        if self.result.rows is not None:
+            return ""
+        return ("" if self.result.kind == "schema" else "gold query fails: ") + _fault(self.result)
 
     @property
     def most(self) -> int:
         """Rows of the largest right answer."""
-        return max([len(self.rows), *map(len, self.alternatives)])
+        return max(len(result.rows or ()) for result in (self.result, *self.alternatives))
 
     @property
     def size(self) -> int:
         """Bytes of the largest right answer, about."""
-        return max(map(_size, [self.rows, *self.alternatives]))
+        return max(result.size for result in (self.result, *self.alternatives))
 
     def difference(self, answer: Result, task: Task) -> str | None:
         """None when the answer is right, else why not."""
         if self.failed:
             return self.failed
-        if answer.columns != self.columns:
-            return f"gold has {self.columns} columns, answer {answer.columns}"
-        if any(key >= self.columns or key < -self.columns for key in task.keys):
-            raise BrokenTask(f"order_key_cols {list(task.keys)} do not fit {self.columns} columns")
-        wrong = difference(answer.rows, self.rows, ordered=task.ordered, keys=task.keys)
-        if wrong is None or not self.alternatives:
-            return wrong
-        return None if any(self._fits(answer.rows, allowed, task) for allowed in self.alternatives) else wrong
+        if answer.columns != self.result.columns:
+            return f"gold has {self.result.columns} columns, answer {answer.columns}"
+        wrong = difference(answer.rows, self.result.rows, ordered=task.ordered, keys=task.keys)
+        if wrong is None or any(self._fits(answer.rows, allowed.rows, task) for allowed in self.alternatives):
+            return None
+        return wrong
 
     def _fits(self, rows: list[list[Any]], allowed: Sequence[Sequence[Any]], task: Task) -> bool:
         if task.limit is None:
             return difference(rows, allowed, ordered=task.ordered, keys=task.keys) is None
         if part_of(rows, allowed, task.limit) is not None:
             return False
-        if not (task.ordered and task.keys and len(rows) == len(self.rows)):
+        if not (task.ordered and task.keys and len(rows) == len(self.result.rows)):
             return True
-        keys = [[[row[k] for k in task.keys] for row in side] for side in (rows, self.rows)]
+        keys = [[[row[k] for k in task.keys] for row in side] for side in (rows, self.result.rows)]
         return difference(*keys, ordered=True) is None
 
 
@@ -80,26 +83,24 @@ def volatile(*queries: Any) -> bool:
 
 def golds_of(name: str, schema: str, task: Task) -> list[Gold]:
     """Results of the accepted queries on one instance; BrokenTask when none of them runs."""
-    alternatives = tuple(_rows_of(name, schema, alternative) for alternative in task.alternatives)
-    golds = [_gold(_result(name, schema, query), alternatives) for query in task.golds]
+    alternatives = tuple(_allowed(name, schema, alternative) for alternative in task.alternatives)
+    golds = [Gold(_result(name, schema, query), alternatives) for query in task.golds]
     if all(gold.failed for gold in golds):
         raise BrokenTask(golds[0].failed)
+    for gold in golds:
+        if not gold.failed and any(not -gold.result.columns <= key < gold.result.columns for key in task.keys):
+            raise BrokenTask(f"order_key_cols {list(task.keys)} do not fit {gold.result.columns} columns")
     return golds
 
 
-def _gold(result: Result, alternatives: tuple[Sequence[Sequence[Any]], ...]) -> Gold:
-    if result.rows is None:
-        return Gold([], 0, 0.0, failed=f"{'' if result.kind == 'schema' else 'gold query fails: '}{_fault(result)}")
-    return Gold(result.rows, result.columns, result.cpu_s, alternatives)
-
-
-def _rows_of(name: str, schema: str, alternative: Any) -> Sequence[Sequence[Any]]:
+def _allowed(name: str, schema: str, alternative: Any) -> Result:
+    """A query's result, or rows that stand in the data set."""
     if not isinstance(alternative, str):
-        return alternative
+        return Result([list(row) for row in alternative], len(alternative[0]) if alternative else 0)
     result = _result(name, schema, alternative)
     if result.rows is None:
         raise BrokenTask(f"gold_alt fails: {_fault(result)}")
-    return result.rows
+    return result
 
 
 def _fault(result: Result) -> str:
@@ -108,15 +109,16 @@ def _fault(result: Result) -> str:
 
 def _result(name: str, schema: str, query: str) -> Result:
     key = (name, schema, query)
-    if key in _memory:
-        return _memory[key]
-    result = engine(name).ask(schema, query, cpu_s=CPU_S)
-    if result.rows is not None and not volatile(query):
+    if key not in _memory:
+        result = engine(name).ask(schema, query, cpu_s=CPU_S)
+        if result.rows is None or volatile(query):
+            return result
         _memory[key] = result
-        while len(_memory) > 1 and (len(_memory) > 512 or sum(_size(r.rows) for r in _memory.values()) > REMEMBERED):
-            _memory.popitem(last=False)
-    return result
+        _forget_oldest()
+    return _memory[key]
 
 
-def _size(rows: Sequence[Sequence[Any]]) -> int:
-    return sum(len(value) if isinstance(value, str) else 8 for row in rows for value in row)
+def _forget_oldest() -> None:
+    """Keep the memory of gold results bounded; a large one alone is kept, since its row is being judged now."""
+    while len(_memory) > MOST or (len(_memory) > 1 and sum(result.size for result in _memory.values()) > REMEMBERED):
+        _memory.popitem(last=False)

@@ -10,6 +10,7 @@ rlvr_cli.verifiers.sql.refused.Refused: only SELECT, WITH and VALUES are read-on
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import time
 from typing import Any
@@ -20,9 +21,9 @@ from rlvr_cli.verifiers.sql.text import first_word
 READ_ONLY = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE})
 SIDE_DOORS = frozenset({"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit", "lsmode", "zipfile", "sqlar_uncompress"})
 INTERNALS = frozenset({"sqlite_stmt", "dbstat", "sqlite_dbpage", "sqlite_dbdata", "bytecode", "tables_used", "completion", "fsdir"})
+TABLE_FUNCTIONS = ("json_each", "json_tree")
 LARGEST_VALUE = 2_000_000  # bytes of one text or blob
 LONGEST_SQL = 100_000
-LARGEST_SCHEMA = 200_000_000
 HEAP = 256 * 2**20
 # sqlite3.SQLITE_LIMIT_*: Connection.setlimit came with Python 3.11; before, the process limits alone hold.
 LIMITS = {"LENGTH": LARGEST_VALUE, "SQL_LENGTH": LONGEST_SQL, "ATTACHED": 0, "VDBE_OP": 1_000_000, "LIKE_PATTERN_LENGTH": 5_000}
@@ -41,6 +42,9 @@ class Database:
             self.connection.set_authorizer(_may_build)
             self.connection.executescript(schema_sql)
             self.connection.set_authorizer(None)
+            for function in TABLE_FUNCTIONS:  # made at first use, which a reader's rights do not cover
+                with contextlib.suppress(sqlite3.Error):
+                    self.connection.execute(f"SELECT * FROM {function}('[]')").fetchall()
             self.connection.execute("PRAGMA query_only = ON")
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
             raise Refused("schema", str(error)) from None
@@ -49,6 +53,10 @@ class Database:
             for name, value in LIMITS.items():
                 self.connection.setlimit(getattr(sqlite3, f"SQLITE_LIMIT_{name}"), value)
         self.connection.set_authorizer(_may_read)
+
+    def close(self) -> None:
+        """Forget the instance."""
+        self.connection.close()
 
     def query(self, sql: str, most: int, most_bytes: int, cpu_s: float) -> tuple[int, list[list[Any]]]:
         """Number of columns and all rows of one read-only query; Refused beyond ``most`` rows, ``most_bytes`` or ``cpu_s``."""
@@ -92,8 +100,8 @@ def _may_build(action: int, *names: str | None) -> int:
 
 def _may_read(action: int, *names: str | None) -> int:
     """A query may read tables and call functions, of which none leads outside."""
-    if action not in READ_ONLY:
-        return sqlite3.SQLITE_DENY
+    if action not in READ_ONLY:  # full-text tables ask for data_version themselves
+        return sqlite3.SQLITE_OK if action == sqlite3.SQLITE_PRAGMA and names[0] == "data_version" else sqlite3.SQLITE_DENY
     if action == sqlite3.SQLITE_FUNCTION and str(names[1]).lower() in SIDE_DOORS:
         return sqlite3.SQLITE_DENY
     if action == sqlite3.SQLITE_READ and str(names[0]).lower() in INTERNALS:
