@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     p.add_argument("words", nargs="*", metavar="GROUP | group=option | key=value")
-    p.add_argument("--root", choices=["train", "eval"], default="train", help="which command's configuration")
+    p.add_argument("--root", choices=["train", "eval", "sample"], default="train", help="which command's configuration")
     p.add_argument("--resolve", action="store_true", help="settle `auto` and null as the plan would on this machine")
     p.add_argument("--sources", action="store_true", help="the chosen option and its file, for each group")
     p.add_argument("--completion", choices=["bash", "zsh", "fish"], help="print a completion script for this shell")

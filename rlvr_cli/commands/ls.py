@@ -99,11 +99,12 @@ def explain_key(key: str, as_json: bool) -> int:
     """One key of the schema: kind, range, default, meaning."""
     from rlvr_cli.config.fields import all_keys, field_at, kind
     from rlvr_cli.config.nearest import nearest_key
-    from rlvr_cli.config.schema import EvalConfig
+    from rlvr_cli.config.schema import EvalConfig, SampleConfig
 
-    field = field_at(key, EvalConfig)
+    field = field_at(key, EvalConfig) or field_at(key, SampleConfig)
     if field is None:
-        near = (None if "." in key else nearest(key, groups(), cutoff=0.7)) or nearest_key(key, all_keys(EvalConfig))
+        legal = [*all_keys(EvalConfig), *(k for k in all_keys(SampleConfig) if k.startswith("sample."))]
+        near = (None if "." in key else nearest(key, groups(), cutoff=0.7)) or nearest_key(key, legal)
         raise ConfigError(
             f"{key!r} is neither a group, nor an option, nor a key", where="rlvr ls", fix=f"rlvr ls {near}" if near else "rlvr ls"
         )

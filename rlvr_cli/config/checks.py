@@ -545,17 +545,13 @@ def steps_per_generation(config: Config) -> str | None:
     return None
 
 
-def warm_up(config: Config) -> str | None:
-    """A run that ends before its warm-up never reaches its learning rate."""
+def length(config: Config) -> str | None:
+    """A run has steps, and one that ends before its warm-up never reaches its learning rate."""
     t, o = config.trainer, config.optimizer
-    if 0 < t.max_steps < o.warmup_steps:
-        raise ConfigError(
-            f"optimizer.warmup_steps={o.warmup_steps} is longer than trainer.max_steps={t.max_steps}",
-            where="optimizer.warmup_steps",
-            fix="optimizer.warmup_steps=0",
-        )
     if t.max_steps == 0:
         raise ConfigError("trainer.max_steps=0 trains nothing", where="trainer.max_steps", fix="trainer.max_steps=100, or rlvr eval")
+    if 0 < t.max_steps < o.warmup_steps:
+        return f"the run ends in its warm-up: trainer.max_steps={t.max_steps}, optimizer.warmup_steps={o.warmup_steps}"
     return None
 
 
@@ -645,6 +641,6 @@ RULES: dict[str, Rule] = {
         has_model, has_data, has_reward, hostile_inline, one_half_precision, fp16_needs_gpu, half_weights_need_masters, dtype_fits_training,
         cispo_bound, sequence_ratio, clip_range, reference_model, adaptive_entropy, aggregation, extra_fields, untruncated_sampling,
         vespo_mode, long_sequences, context_length, server_flags, adapters, qlora, offload, devices, several_nodes, save_on_boundary,
-        steps_per_generation, warm_up, learning_rate, trackers, no_secrets, run_name, remote_code, template_text,
+        steps_per_generation, length, learning_rate, trackers, no_secrets, run_name, remote_code, template_text,
     )
 }  # fmt: skip

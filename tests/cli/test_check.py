@@ -188,7 +188,7 @@ def test_train_stops_at_the_first_fault(here: Path) -> None:
 
 
 def test_code_rewards_name_their_confinement(rlvr: Callable) -> None:
-    found = states(rlvr("check", "reward=code", "dataset=programs", "--json").out)
+    found = states(rlvr("check", "reward=code", "dataset=programs", "dataset.count=20", "dataset.eval_count=2", "--json").out)
     assert "sandbox" in found["sandbox"]["text"]
 
 

@@ -103,7 +103,6 @@ REFUSED = [
         "trainer.save_steps=4",
     ),
     ({"algorithm.steps_per_generation": 5, "trainer.gradient_accumulation_steps": 2, "trainer.save_steps": 0}, "do not divide", "=4"),
-    ({"optimizer.warmup_steps": 50, "trainer.max_steps": 20}, "longer than trainer.max_steps", "optimizer.warmup_steps=0"),
     ({"trainer.max_steps": 0}, "trains nothing", "trainer.max_steps=100"),
     ({"tracker.report_to": ["wandbb"]}, "not a tracker", "tracker=wandb"),
     ({"reward.terms": {"a": {"fn": "m.f", "options": {"api_key": "abc"}}}}, "looks like a secret", "~reward.terms.a.options.api_key"),
@@ -158,6 +157,7 @@ def test_what_works_is_not_refused(changes: dict[str, Any]) -> None:
     [
         ({"reward.terms": {"random": {"fn": "rewards.control.random"}}}, "control arm"),
         ({"algorithm.loss_type": "grpo", "algorithm.importance_sampling_level": "sequence"}, "never clips a sequence ratio"),
+        ({"optimizer.warmup_steps": 50, "trainer.max_steps": 20}, "ends in its warm-up"),
         ({"model.trust_remote_code": True}, "runs Python from the model's repository"),
         ({"model.parameters": 1e9, "optimizer.learning_rate": 1e-3}, "is high"),
         (
