@@ -53,9 +53,10 @@ def make_model(folder: Path, seed: int = 0) -> Path:
     return folder
 
 
-def make_rows(path: Path, n: int = 24) -> Path:
-    """``n`` sums as JSONL."""
-    rows = [{"prompt": f"{i * 7 % 50}+{i}=?", "answer": str(i * 7 % 50 + i), "difficulty": i % 3} for i in range(n)]
+def make_rows(path: Path, n: int = 24, first: int = 0) -> Path:
+    """``n`` sums as JSONL, with three levels of difficulty."""
+    numbers = range(first, first + n)
+    rows = [{"prompt": f"{i * 7 % 50}+{i}=?", "answer": str(i * 7 % 50 + i), "difficulty": i % 3} for i in numbers]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 
@@ -66,13 +67,13 @@ def make_run(root: Path, name: str = "demo", *, seed: int = 0, n: int = 24) -> P
 
     (root / "rewards").mkdir(exist_ok=True)
     (root / "rewards" / "parity.py").write_text(REWARD)
-    rows = make_rows(root / "rows.jsonl", n)
+    rows, train = make_rows(root / "rows.jsonl", n), make_rows(root / "train.jsonl", n, first=n)
     run = root / "outputs" / name
     make_model(run / "final", seed)
     settings = {
         "seed": seed,
         "model": {"path": str(run / "final"), "dtype": "float32"},
-        "dataset": {"train": str(rows), "eval": str(rows)},
+        "dataset": {"train": str(train), "eval": str(rows)},
         "reward": {"terms": {"correct": {"fn": "rewards.parity.even"}}},
         "generation": {"max_completion_length": 8, "temperature": 0.9},
         "hardware": {"device": "cpu", "threads": 1},

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rlvr_cli.config.schema import EvalConfig
+from rlvr_cli.config.schema import Config, EvalConfig
 from rlvr_cli.errors import ConfigError, DataError
 from rlvr_cli.evaluation import policy
 from rlvr_cli.evaluation.compare import compare
@@ -44,7 +44,7 @@ def evaluate(config: EvalConfig, target: Target, *, outputs: Path, say: Say = pr
     """Judge ``target`` (and ``config.baseline``), write the files, and return the numbers."""
     policy.need_torch()
     rows = load_rows(config, say)
-    against = baseline_target(config, target, outputs, say)
+    against = baseline_target(config, target, outputs)
     samples = ask_and_judge(config, target.path, rows, "checkpoint", say)
     summary = summarise(samples, seed=config.eval.seed)
     if against:
@@ -61,7 +61,12 @@ def evaluate(config: EvalConfig, target: Target, *, outputs: Path, say: Say = pr
 
 
 def load_rows(config: EvalConfig, say: Say) -> list[Row]:
-    """The held-out rows, the first ``eval.limit`` of them; what fell out is said."""
+    """The held-out rows, the first ``eval.limit`` of them."""
+    return held_out_rows(config, say)[: config.eval.limit]
+
+
+def held_out_rows(config: Config, say: Say) -> list[Row]:
+    """All held-out rows of the data set, read without its training side; what fell out is said."""
     from rlvr_cli.data.loader import load
 
     dataset = config.dataset
@@ -75,10 +80,10 @@ def load_rows(config: EvalConfig, say: Say) -> list[Row]:
             say(line)
     if not loaded.eval:
         raise DataError("the data set has no held-out rows", where="dataset.eval", fix="dataset.eval=FILE.jsonl")
-    return loaded.eval[: config.eval.limit]
+    return loaded.eval
 
 
-def baseline_target(config: EvalConfig, target: Target, outputs: Path, say: Say) -> Target | None:
+def baseline_target(config: EvalConfig, target: Target, outputs: Path) -> Target | None:
     """The second model: ``untrained`` is what the run started from."""
     if not config.baseline:
         return None
@@ -90,7 +95,7 @@ def baseline_target(config: EvalConfig, target: Target, outputs: Path, say: Say)
         )
     from rlvr_cli.models import prepare
 
-    return Target(str(prepare(config.model, config.seed, say=say)), "untrained")
+    return Target(str(prepare(config.model, config.seed)), "untrained")
 
 
 def sampling_of(config: EvalConfig, *, greedy: bool) -> Sampling:
