@@ -97,7 +97,11 @@ def _answer(row: Row, column: str) -> Any:
 
 
 def _blank(value: Any) -> bool:
-    return value is None or (isinstance(value, (str, list, dict)) and not (value.strip() if isinstance(value, str) else value))
+    return (
+        value is None
+        or value != value
+        or (isinstance(value, (str, list, dict)) and not (value.strip() if isinstance(value, str) else value))
+    )
 
 
 def _need(row: Row, column: str, key: str) -> Any:
@@ -158,7 +162,7 @@ def plain_columns(rows: list[Row]) -> list[Row]:
 def _writer(values: list[Any]) -> Callable[[Any], Any]:
     """How the values of one column are written, given all of them."""
     kinds = {_kind(value) for value in values if value is not None}
-    if kinds <= {"bool"} or kinds <= {"text"} or kinds <= {"list of text"}:
+    if kinds <= {"bool"} or kinds <= {"text"} or kinds <= {"list of text"} or "image" in kinds:
         return lambda value: value
     if kinds <= {"int", "float"}:
         return float if len(kinds) == 2 and all(abs(v) < 2**53 for v in values if isinstance(v, int)) else _number_writer(values, kinds)
@@ -178,4 +182,6 @@ def _kind(value: Any) -> str:
         return type(value).__name__
     if isinstance(value, str):
         return "text"
+    if hasattr(value, "tobytes") or isinstance(value, bytes) or (isinstance(value, dict) and isinstance(value.get("bytes"), bytes)):
+        return "image"  # of PIL, or as the hub stores one
     return "list of text" if isinstance(value, list) and value and all(isinstance(v, str) for v in value) else "nested"

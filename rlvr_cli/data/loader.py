@@ -27,13 +27,14 @@ from typing import Any
 from rlvr_cli.config.schema import Dataset
 from rlvr_cli.data.columns import Unusable, check_columns, functions_of, mapped, plain_columns
 from rlvr_cli.data.generate import generator, generator_keys, takes_any_key
-from rlvr_cli.data.prompts import question_of, to_messages
+from rlvr_cli.data.prompts import asked_of, question_of, to_messages
 from rlvr_cli.data.sources import Broken, Located, read_source
 from rlvr_cli.data.split import held_out, split_stratified, split_text
 from rlvr_cli.errors import DataError
 
 Row = dict[str, Any]
 PEEK = 1000  # rows looked at before a column counts as missing
+TRAINERS_OWN = {"prompts", "completions", "completion", "completion_ids", "trainer_state", "log_extra", "log_metric", "environments"}
 MAX_DRAWS = 200  # draws a wanted row, before a generator counts as exhausted
 
 
@@ -215,14 +216,22 @@ def _mapped_all(dataset: Dataset, located: list[Located], source: str, key: str,
     """Rows with the rewards' columns; those that cannot be mapped are counted, and it is an error when none can."""
     check_columns(dataset, (row for _, row in located[:PEEK]), source=source)
     functions = functions_of(dataset)
-    rows = []
+    rows, fault = [], None
     for where, raw in located:
         try:
-            rows.append(mapped(dataset, raw, functions))
+            row = mapped(dataset, raw, functions)
         except Unusable as error:
             dropped.append(Dropped(where, str(error)))
+            continue
+        try:
+            if dataset.prompt_template:  # questions with other options, or other tables, are other prompts
+                row.setdefault("split_key", asked_of(dataset.prompt_template, row))
+            rows.append(row)
+        except DataError as error:
+            fault = error
+            dropped.append(Dropped(where, error.what))
     if located and not rows:
-        raise DataError(f"none of the {len(located)} rows of {source} can be used: {dropped[-1].reason}", where=key)
+        raise fault or DataError(f"none of the {len(located)} rows of {source} can be used: {dropped[-1].reason}", where=key)
     return rows
 
 
@@ -274,11 +283,14 @@ def row_id(row: Row) -> str:
 def _finished(loaded: Loaded, dataset: Dataset, system_prompt: str | None) -> Loaded:
     """Messages, names and plain columns; the same for rows read and rows drawn. Both sides get the same columns."""
     seen: Counter[str] = Counter()
+    taken = sorted({name for row in loaded.train[:PEEK] + loaded.eval[:PEEK] for name in row} & TRAINERS_OWN)
+    if taken:
+        loaded.notes.append(f"left out the columns {', '.join(taken)}: the trainer hands rewards its own values under these names")
     rows = []
     for row in [*loaded.train, *loaded.eval]:
         name = row["row_id"] if isinstance(row.get("row_id"), str) else row_id(row)
         seen[name] += 1
-        row = {k: v for k, v in row.items() if k != "split_key"}
+        row = {k: v for k, v in row.items() if k != "split_key" and k not in TRAINERS_OWN}
         row["prompt"] = to_messages(row, template=dataset.prompt_template, system=system_prompt)
         rows.append({**row, "row_id": name if seen[name] == 1 else f"{name}-{seen[name]}"})
     rows = plain_columns(rows)

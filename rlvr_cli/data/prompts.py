@@ -48,15 +48,36 @@ def _messages_of(prompt: Any) -> list[Message] | None:
 def fill(template: str, row: Row) -> str:
     """A template over a row's columns. Only names of columns are looked up, never attributes; a list becomes lettered options."""
     parts = []
-    try:
-        pieces = list(string.Formatter().parse(template))
-    except ValueError as error:
-        raise DataError(f"the prompt template is not a format string: {error}", where="dataset.prompt_template") from error
-    for literal, field, spec, _ in pieces:
+    for literal, field, spec, _ in pieces_of(template):
         parts.append(literal)
         if field is not None:
-            parts.append(format(_field(row, field), spec or ""))
+            parts.append(_formatted(_field(row, field), field, spec or ""))
     return "".join(parts)
+
+
+def _formatted(text: str, field: str, spec: str) -> str:
+    try:
+        return format(text, spec)
+    except ValueError as error:
+        raise DataError(f"the prompt template's {{{field}:{spec}}} does not fit text: {error}", where="dataset.prompt_template") from error
+
+
+def pieces_of(template: str) -> list[tuple[str, str | None, str | None, str | None]]:
+    """A format string taken apart; a wrong one is one line."""
+    try:
+        return list(string.Formatter().parse(template))
+    except ValueError as error:
+        raise DataError(f"the prompt template is not a format string: {error}", where="dataset.prompt_template") from error
+
+
+def asked_of(template: str, row: Row) -> str:
+    """What a template takes out of a row, without its own words: another wording of the same question is the same prompt.
+
+    >>> asked_of("{q} Think.", {"q": "1+1?"}) == asked_of("Say: {q}", {"q": "1+1?"}) == "1+1?"
+    True
+    """
+    fields = dict.fromkeys(field for _, field, _, _ in pieces_of(template) if field)
+    return "\n".join(_field(row, field) for field in fields)
 
 
 def _field(row: Row, field: str) -> str:

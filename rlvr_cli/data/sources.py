@@ -114,7 +114,7 @@ def read_file(path: Path, *, encoding: str = "utf-8", key: str = "dataset.train"
     text = read_text(path, encoding=encoding, key=key)
     if not text.strip():
         raise DataError(f"{path} is empty", where=key)
-    if suffix == ".json" and text.lstrip()[:1] == "[":
+    if suffix == ".json" and (text.lstrip()[:1] == "[" or _is_one_object(text)):
         return _read_json_list(path, text, key)
     return _read_csv(path, text, key, "\t" if suffix == ".tsv" else ",") if suffix in (".csv", ".tsv") else _read_lines(path, text)
 
@@ -167,7 +167,18 @@ def parse_line(line: str, where: str) -> Located | Broken:
         return Broken(where, f"not JSON: {reason}: {line.strip()[:60]!r}")
     if not isinstance(row, dict):
         return Broken(where, f"not an object of columns but {type(row).__name__}: {line.strip()[:60]!r}")
+    if "\\u" in line and not _writable(row):
+        return Broken(where, "half of a surrogate pair (\\ud800 to \\udfff alone), which is no text")
     return (where, row)
+
+
+def _writable(row: dict[str, Any]) -> bool:
+    """Whether the row can be written as UTF-8 again; Arrow refuses it else, deep in a run."""
+    try:
+        json.dumps(row, ensure_ascii=False).encode("utf-8")
+        return True
+    except UnicodeEncodeError:
+        return False
 
 
 def _is_cut(error: Exception, line: str) -> bool:
@@ -186,6 +197,19 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return row
 
 
+def _is_one_object(text: str) -> bool:
+    """Whether a ``.json`` file is one object over several lines rather than an object a line."""
+    first = text.lstrip().split("\n", 1)[0]
+    try:
+        return (
+            isinstance(json.loads(first), dict)
+            and "\n" not in text.strip()
+            and any(isinstance(v, list) for v in json.loads(first).values())
+        )
+    except ValueError:
+        return text.lstrip().startswith("{")
+
+
 def _read_json_list(path: Path, text: str, key: str) -> Iterator[Located | Broken]:
     try:
         items = json.loads(text, object_pairs_hook=_no_repeats)
@@ -193,6 +217,12 @@ def _read_json_list(path: Path, text: str, key: str) -> Iterator[Located | Broke
         raise DataError(f"{path}: the column {error.args[0]!r} stands twice in one row", where=key) from error
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path} is not JSON: {error}", where=key) from error
+    if isinstance(items, dict):
+        lists = {name: value for name, value in items.items() if isinstance(value, list) and value and isinstance(value[0], dict)}
+        if len(lists) != 1:
+            found = f"{len(lists)} lists of rows ({', '.join(lists)})" if lists else "no list of rows"
+            raise DataError(f"{path} is one object with {found}, not one", where=key, fix="a file with a list of rows, or a row a line")
+        items = next(iter(lists.values()))
     for number, item in enumerate(items, 1):
         where = f"{path} item {number}"
         yield (where, item) if isinstance(item, dict) else Broken(where, f"not an object of columns but {type(item).__name__}")

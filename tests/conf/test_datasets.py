@@ -49,6 +49,9 @@ def test_each_generator_option_loads(path):
     assert loaded.train and loaded.eval and not loaded.dropped
     assert all([m["role"] for m in row["prompt"]] == ["system", "user"] for row in loaded.train + loaded.eval)
     assert not {question_of(r) for r in loaded.train} & {question_of(r) for r in loaded.eval}
+    import datasets
+
+    assert datasets.Dataset.from_list(loaded.train).to_list() == loaded.train, "the trainer's own table changes a row"
 
 
 LAYOUTS = {  # set -> (a row as the set has it, question that the model sees contains, what the reward gets)

@@ -92,12 +92,23 @@ def test_chat_prompts_are_kept_and_may_be_json_text(tmp_path):
 
 @pytest.mark.parametrize(
     ("template", "words"),
-    [("{questoin}", "{question}"), ("{prompt", "not a format string"), ("{prompt.__class__}", "names {prompt.__class__}")],
+    [
+        ("{questoin}", "{question}"),
+        ("{prompt", "not a format string"),
+        ("{prompt:d}", "does not fit text"),
+        ("{prompt.__class__}", "names {prompt.__class__}"),
+    ],
 )
 def test_a_wrong_template_is_one_line(tmp_path, template, words):
     with pytest.raises(DataError) as caught:
         all_rows(file_of(tmp_path, [{"prompt": "a", "question": "b", "answer": "1"}]), prompt_template=template)
     assert words in str(caught.value) and "prompt_template" in str(caught.value)
+
+
+def test_a_row_without_a_column_of_the_template_falls_out_alone(tmp_path):
+    path = file_of(tmp_path, [{"prompt": "a", "hint": "h", "answer": "1"}, {"prompt": "b", "answer": "1"}])
+    loaded = all_rows(path, prompt_template="{prompt} {hint}")
+    assert [question_of(r) for r in loaded.train] == ["a h"] and "names {hint}" in loaded.dropped[0].reason
 
 
 def test_long_prompts_are_dropped_aloud():
@@ -121,6 +132,33 @@ def test_nested_and_mixed_columns_survive_a_round_trip_through_datasets(tmp_path
     assert json.loads(back["b"]["schema"]) == {"y": {"z": 2}} and back["c"]["schema"] is None
     assert back["a"]["big"] == str(2**70) and back["a"]["extra"] is None
     assert list(back.values()) == loaded or all(back[question_of(r)] == r for r in loaded)
+
+
+def test_images_and_missing_numbers(tmp_path):
+    class Picture:
+        def tobytes(self):
+            return b"x"
+
+    from rlvr_cli.data.columns import plain_columns
+
+    rows = plain_columns([{"prompt": "a", "image": Picture()}, {"prompt": "b", "image": {"bytes": b"x", "path": None}}])
+    assert isinstance(rows[0]["image"], Picture) and rows[1]["image"]["bytes"] == b"x"
+    path = tmp_path / "nan.jsonl"
+    path.write_text('{"prompt": "a", "answer": NaN}\n{"prompt": "b", "answer": 2}')
+    loaded = all_rows(str(path))
+    assert [r["answer"] for r in loaded.train] == [2] and list(loaded.reasons) == ["no answer (column 'answer' is empty)"]
+
+
+def test_the_trainers_own_names_are_left_out_aloud(tmp_path):
+    loaded = all_rows(file_of(tmp_path, [{"prompt": "a", "answer": "1", "completions": "x", "completion": "y", "trainer_state": 1}]))
+    assert loaded.columns == ["prompt", "answer", "row_id"] and any("completion, completions, trainer_state" in n for n in loaded.notes)
+
+
+def test_one_question_with_other_options_is_another_prompt(tmp_path):
+    rows = [{"prompt": "Which is prime?", "choices": [str(i), str(i + 1)], "answer": "A"} for i in range(40)]
+    train, held = file_of(tmp_path, rows[:30]), file_of(tmp_path, rows[28:], "held.jsonl")
+    loaded = load(Dataset(train=train, eval=held, prompt_template="{prompt}\n{choices}"), seed=0)
+    assert len(loaded.train) == 28 and loaded.reasons == {"its prompt is also held out": 2}
 
 
 def test_row_ids_are_stable_and_unique(tmp_path):
@@ -169,6 +207,15 @@ def test_a_split_of_a_file_is_stratified_by_difficulty(tmp_path):
     assert not {question_of(r) for r in loaded.eval} & {question_of(r) for r in loaded.train}
     assert loaded.eval == load(Dataset(train=file_of(tmp_path, rows), eval_share=0.1), seed=9).eval
     assert any("100 of" in note and "held out" in note for note in loaded.notes)
+
+
+def test_another_wording_holds_out_the_same_questions(tmp_path):
+    path = file_of(tmp_path, [{"prompt": f"q{i}", "answer": str(i)} for i in range(200)])
+    answers = [
+        {r["answer"] for r in load(Dataset(train=path, prompt_template=t), seed=0).eval}
+        for t in (None, "Say: {prompt}", "{prompt}\nThink.")
+    ]
+    assert answers[0] == answers[1] == answers[2] and len(answers[0]) == 20
 
 
 def test_rows_of_one_prompt_stay_on_one_side(tmp_path):

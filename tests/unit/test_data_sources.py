@@ -45,6 +45,8 @@ def test_every_format_gives_the_same_rows(tmp_path):
         written(tmp_path, "g.tsv", "prompt\tanswer\n" + "\n".join(f"{r['prompt']}\t{r['answer']}" for r in GOOD)),
         written(tmp_path, "h.csv", "\ufeffprompt,answer\r\n" + "\r\n".join(f"{r['prompt']},{r['answer']}" for r in GOOD)),
         written(tmp_path, "i.json", TEXT),
+        written(tmp_path, "j.json", json.dumps({"version": 1, "data": GOOD}, indent=1)),
+        written(tmp_path, "k.json", json.dumps({"data": GOOD})),
         tmp_path / "a.parquet",
     ]
     rows = [[row for _, row in read_file(path)] for path in files]
@@ -63,6 +65,7 @@ def test_every_format_gives_the_same_rows(tmp_path):
         ('{"a": {"b": 1, "b": 2}}', "'b' stands there twice"),
         ('{"prompt": "a"} {"prompt": "b"}', "not JSON"),
         ("[" * 100_000, "not JSON"),
+        (r'{"prompt": "a \ud800 b"}', "half of a surrogate pair"),
     ],
 )
 def test_a_broken_line_says_why(line, reason):
@@ -92,6 +95,8 @@ def test_a_broken_line_can_be_dropped_and_is_counted(tmp_path):
         ("e.csv", b"prompt,answer\n", ["no usable row"]),
         ("e.json", b"[]", ["no usable row"]),
         ("e.json", b'[{"a": 1', ["is not JSON"]),
+        ("e.json", b'{\n "version": 1,\n "notes": []\n}', ["one object with no list of rows"]),
+        ("e.json", b'{"train": [{"a": 1}], "test": [{"a": 2}]}', ["2 lists of rows (train, test)"]),
         ("e.parquet", b"PAR1 not", ["is not Parquet"]),
         ("e.jsonl.gz", b"not gzip", ["cannot be read"]),
         ("e.jsonl.gz", gzip.compress(TEXT.encode())[:60], ["cannot be read"]),
