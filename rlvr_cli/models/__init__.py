@@ -19,15 +19,16 @@ def prepare(model: Model, seed: int) -> str | Path:
     """The folder or hub id to load. A ``builder`` runs once; afterwards its folder is found in the cache at once."""
     if not model.builder:
         if not model.path:
-            raise ConfigError("the model has neither a path nor a builder", where="model.path", fix="model=hf model.path=Qwen/Qwen2.5-0.5B-Instruct")
+            fix = "model=hf model.path=Qwen/Qwen2.5-0.5B-Instruct"
+            raise ConfigError("the model has neither a path nor a builder", where="model.path", fix=fix)
         return model.path
     module, _, name = model.builder.rpartition(".")
     try:
         build = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise ConfigError(f"no builder {model.builder!r}: {error}", where="model.builder", fix="rlvr_cli.models.tiny.build") from error
-    known = inspect.signature(build).parameters
+    known = [name for name in inspect.signature(build).parameters if name != "seed"]
     for key in model.builder_options:
         if key not in known:
-            raise ConfigError(f"{key!r} is not an option of {model.builder}; it has {', '.join(k for k in known if k != 'seed')}", where="model.builder_options")
+            raise ConfigError(f"{key!r} is not an option of {model.builder}; it has {', '.join(known)}", where="model.builder_options")
     return Path(build(seed, **model.builder_options))

@@ -21,7 +21,10 @@ GATHER = {
 
 
 def make(stage: int, *, mixed: str, offload: str = "none") -> dict[str, Any]:
-    """The mapping for ``TrainingArguments(deepspeed=...)``. mixed: ``fp32``, ``bf16`` or ``fp16``; offload: ``none``, ``optimizer``, ``all``."""
+    """The mapping for ``TrainingArguments(deepspeed=...)``.
+
+    mixed: ``fp32``, ``bf16`` or ``fp16``; offload: ``none``, ``optimizer`` or ``all``.
+    """
     zero: dict[str, Any] = {"stage": stage}
     if stage == 3:
         zero |= GATHER

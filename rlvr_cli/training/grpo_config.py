@@ -48,15 +48,18 @@ def refuse_silent_traps(config: Config) -> None:
             fix="algorithm.epsilon_high=5.0",
         )
     if algorithm.sync_ref_model and algorithm.beta == 0:
-        raise ConfigError("sync_ref_model needs a reference model, and beta=0 loads none", where="algorithm.beta", fix="algorithm.beta=0.001")
+        what = "sync_ref_model needs a reference model, and beta=0 loads none"
+        raise ConfigError(what, where="algorithm.beta", fix="algorithm.beta=0.001")
     if generation.backend != "hf" and generation.importance_sampling_correction and truncates(config):
         raise ConfigError(
             "the importance correction is biased when top_p, top_k or min_p cut the distribution",
             where="generation.top_p, generation.top_k, generation.min_p",
             fix="generation.top_p=1.0 generation.top_k=0 generation.min_p=null",
         )
-    if algorithm.loss_type == "vespo" and generation.backend != "hf" and not generation.importance_sampling_mode.startswith("token_"):
-        raise ConfigError("vespo needs a token mode", where="generation.importance_sampling_mode", fix="generation.importance_sampling_mode=token_truncate")
+    mode = generation.importance_sampling_mode
+    if algorithm.loss_type == "vespo" and generation.backend != "hf" and not mode.startswith("token_"):
+        key = "generation.importance_sampling_mode"
+        raise ConfigError(f"vespo corrects tokens, not sequences: {mode}", where=key, fix=f"{key}=token_truncate")
 
 
 def truncates(config: Config) -> bool:

@@ -22,9 +22,11 @@ def load_tokenizer(config: Config, path: str) -> Any:
     tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=model.trust_remote_code, padding_side="left", **revision)
     if model.chat_template:
         named = Path(model.chat_template)
-        tokenizer.chat_template = named.read_text() if len(model.chat_template) < 1024 and named.is_file() else model.chat_template
+        is_file = len(model.chat_template) < 1024 and named.is_file()
+        tokenizer.chat_template = named.read_text() if is_file else model.chat_template
     if tokenizer.chat_template is None:
-        raise ConfigError(f"the tokenizer of {path} has no chat template", where="model.chat_template", fix="model.chat_template=FILE.jinja")
+        fix = "model.chat_template=FILE.jinja"
+        raise ConfigError(f"the tokenizer of {path} has no chat template", where="model.chat_template", fix=fix)
     return tokenizer
 
 
@@ -66,7 +68,8 @@ def four_bits(config: Config) -> Any:
     if config.hardware.device == "cpu":
         raise ConfigError("4-bit weights need a GPU", where="peft.kind=qlora", fix="peft=lora")
     if config.generation.backend != "hf":
-        raise ConfigError("merging adapters into 4-bit weights for vLLM rounds them at each sync", where="peft.kind=qlora", fix="generation=hf")
+        what = "merging adapters into 4-bit weights for vLLM rounds them at each sync"
+        raise ConfigError(what, where="peft.kind=qlora", fix="generation=hf")
     import torch
     from transformers import BitsAndBytesConfig
 

@@ -40,9 +40,11 @@ def refuse_other_shape(checkpoint: Path, config: Config, args: Any) -> None:
         facts = json.loads((checkpoint / "metrics.json").read_text())
     except (OSError, ValueError):
         return
-    for key, now, name in (("world_size", args.world_size, "hardware.ranks"), ("zero_stage", config.hardware.zero_stage, "hardware.zero_stage")):
-        if key in facts and facts[key] != now:
-            raise RunDirError(f"{checkpoint.name} was saved with {name}={facts[key]}, this run has {now}", where=name, fix=f"{name}={facts[key]}")
+    now = {"world_size": args.world_size, "zero_stage": config.hardware.zero_stage}
+    for key, name in (("world_size", "hardware.ranks"), ("zero_stage", "hardware.zero_stage")):
+        if key in facts and facts[key] != now[key]:
+            what = f"{checkpoint.name} was saved with {name}={facts[key]}, this run has {now[key]}"
+            raise RunDirError(what, where=name, fix=f"{name}={facts[key]}")
 
 
 def tidy(run_dir: Path, step: int) -> None:

@@ -49,7 +49,9 @@ class RewardBridge:
         """One callable a term for TRL, which reads their names; scoring itself goes through :meth:`score`."""
         return [as_function(term) for term in self.terms]
 
-    def score(self, inputs: list[dict[str, Any]], prompts: list[Any], completions: list[Any], num_generations: int, extra: dict[str, Any]) -> Scored:
+    def score(
+        self, inputs: list[dict[str, Any]], prompts: list[Any], completions: list[Any], num_generations: int, extra: dict[str, Any]
+    ) -> Scored:
         """Score the local rows, gather, finish. Raises the RewardError of whichever rank broke, on every rank."""
         columns = {k: [row.get(k) for row in inputs] for k in inputs[0] if k not in NOT_COLUMNS}
         share: dict[str, Any] = {"answers": columns.get("answer") or [None] * len(inputs)}

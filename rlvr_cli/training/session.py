@@ -21,6 +21,7 @@ from rlvr_cli.training import grpo_config, records, resume
 from rlvr_cli.training.callbacks.guard import Guard
 from rlvr_cli.training.callbacks.heldout import HeldOutAccuracy
 from rlvr_cli.training.callbacks.keep import Keep
+from rlvr_cli.training.callbacks.parity import Parity
 from rlvr_cli.training.callbacks.record import Record, Status
 from rlvr_cli.training.callbacks.watchdog import Watchdog
 from rlvr_cli.training.rewards_bridge import RewardBridge
@@ -70,6 +71,10 @@ def assemble(config: Config, plan: dict[str, Any], run_dir: Path, args: Any, sta
     held_out.trainer = keep.trainer = trainer
     held_out.hooks.append(keep.on_held_out)
     record.attach(trainer)
+    if hasattr(getattr(trainer, "vllm_generation", None), "score"):
+        parity = Parity(config.generation, [row["prompt"] for row in rows.train])
+        parity.trainer = trainer
+        trainer.add_callback(parity)
     for callback in (held_out, Guard(config.guard, status), record, keep, Watchdog(run_dir, config.trainer.timeout_s)):
         trainer.add_callback(callback)
     return trainer, held_out

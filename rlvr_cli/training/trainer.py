@@ -65,6 +65,12 @@ class RLVRTrainer(GRPOTrainer):
             hook(self)
         return batch
 
+    def sync_if_stale(self) -> None:
+        """Send the weights to the generation server if it does not have this step's yet. Every rank must call it."""
+        if self.state.global_step != self._last_loaded_step:
+            self.vllm_generation.sync_weights()
+            self._last_loaded_step = self.state.global_step
+
     # ------------------------------------------------------------------------------------------------- clocks
 
     @contextmanager

@@ -39,7 +39,7 @@ class Guard(TrainerCallback):
         patience = self.limits.dead_group_patience
         self.dead = self.dead + 1 if dead_share == 1 else 0
         if patience and self.dead == patience:
-            self.warn(f"no group has carried signal for {patience} steps (all right or all wrong): easier or harder prompts, or a larger G", step)
+            self.warn(f"no group has carried signal for {patience} steps: easier or harder prompts, or a larger G", step)
 
     def watch_length(self, clipped: float | None, step: int) -> None:
         """Warn once when three lines in a row have most completions cut."""
@@ -59,6 +59,5 @@ def stop_when_not_finite(logs: dict[str, Any], step: int) -> None:
     for name in WATCHED:
         value = logs.get(name)
         if isinstance(value, float) and not math.isfinite(value):
-            raise TrainingError(
-                f"{name} is {value} at step {step}", where=f"metrics.jsonl: {name}", fix="optimizer.learning_rate=<a tenth>, or optimizer.max_grad_norm=0.5"
-            )
+            fix = "optimizer.learning_rate=<a tenth>, or optimizer.max_grad_norm=0.5"
+            raise TrainingError(f"{name} is {value} at step {step}", where=f"metrics.jsonl: {name}", fix=fix)

@@ -58,10 +58,10 @@ class Keep(TrainerCallback):
 
     def need_disk(self) -> None:
         """Stop before a save that would fill the disk."""
-        free = shutil.disk_usage(self.run_dir).free / GIB
-        need = self.config.guard.min_free_disk_gib
+        free, need = shutil.disk_usage(self.run_dir).free / GIB, self.config.guard.min_free_disk_gib
         if free < need:
-            raise TrainingError(f"{free:.2f} GiB of disk left, less than {need:g}", where="guard.min_free_disk_gib", fix="guard.min_free_disk_gib=0")
+            where = "guard.min_free_disk_gib"
+            raise TrainingError(f"{free:.2f} GiB of disk left, less than {need:g}", where=where, fix=f"{where}=0")
 
     def on_log(self, args, state, control, logs=None, **kwargs):
         if logs and "loss" in logs:

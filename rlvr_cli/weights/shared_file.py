@@ -1,0 +1,61 @@
+"""One safetensors file in shared memory that is written in place at each sync: mapped once, so later syncs fault no page.
+
+In place is safe because an update is a conversation: the trainer writes, asks the server to load, and waits until it has.
+Writing casts and copies in one pass. A server's view of the same file is an ordinary safetensors file::
+
+    file = SharedFile(Path("/dev/shm/rlvr-x/weights.safetensors"), [("model.norm.weight", (576,))], torch.bfloat16)
+    file.write("model.norm.weight", tensor)
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+from collections.abc import Sequence
+from math import prod
+from pathlib import Path
+
+import torch
+
+NAMES = {torch.bfloat16: "BF16", torch.float16: "F16", torch.float32: "F32"}
+
+
+class SharedFile:
+    """layout: (name, shape) of every tensor, in the order of the file."""
+
+    def __init__(self, path: Path, layout: Sequence[tuple[str, Sequence[int]]], dtype: torch.dtype):
+        self.path, self.dtype = path, dtype
+        header, size = header_of(layout, dtype)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            os.posix_fallocate(handle, 0, len(header) + size)  # a full /dev/shm is an error here, not a SIGBUS later
+            self.map = mmap.mmap(handle, len(header) + size)
+        finally:
+            os.close(handle)
+        self.map[: len(header)] = header
+        everything = torch.frombuffer(self.map, dtype=dtype, offset=len(header), count=size // dtype.itemsize)
+        self.tensors: dict[str, torch.Tensor] = {}
+        start = 0
+        for name, shape in layout:
+            self.tensors[name] = everything[start : start + prod(shape)].view(tuple(shape))
+            start += prod(shape)
+
+    def __len__(self) -> int:
+        return len(self.tensors)
+
+    def write(self, name: str, tensor: torch.Tensor, scale: float = 1.0) -> None:
+        """Cast and copy one tensor, times ``scale``, into its place."""
+        self.tensors[name].copy_(tensor if scale == 1.0 else tensor * scale)
+
+
+def header_of(layout: Sequence[tuple[str, Sequence[int]]], dtype: torch.dtype) -> tuple[bytes, int]:
+    """The file's header, padded to eight bytes, and the number of bytes that follow it."""
+    entries, start = {}, 0
+    for name, shape in layout:
+        end = start + prod(shape) * dtype.itemsize
+        entries[name] = {"dtype": NAMES[dtype], "shape": list(shape), "data_offsets": [start, end]}
+        start = end
+    text = json.dumps(entries, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text, start
