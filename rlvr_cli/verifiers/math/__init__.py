@@ -89,7 +89,7 @@ def _says(found: Found, reference: str, tolerance: Fraction, same_value: compare
     if found.how not in ("phrase", "tag", "hash"):
         return False
     core = phrases.core_of_sentence(found.text)
-    return bool(core) and compare.form_or_none(found.text) is None and compare.same(core, reference, tolerance, same_value)
+    return bool(core) and compare.same(core, reference, tolerance, same_value)
 
 
 def extract_answer(text: str, *, prompt: str | None = None, strict: bool = False, require_tag: str | None = None) -> Found:

@@ -38,10 +38,13 @@ class Mark:
     how: str
 
 
-_TOKENS = re.compile(r"(?P<box>(?:\\+|(?<![A-Za-z\\]))(?:boxed|fbox|framebox)\s*(?P<brace>\{)?)|\\\\|\\[{}]|(?P<open>\{)|(?P<close>\})")
+MOST = 60
+"""Marks that are looked at, from the end."""
+
+_TOKENS = re.compile(r"(?P<box>(?:\\{1,4}|(?<![A-Za-z\\]))(?:boxed|fbox|framebox)\s*(?P<brace>\{)?)|\\\\|\\[{}]|(?P<open>\{)|(?P<close>\})")
 _BARE_BOX = re.compile(r"\s*(-?\d+(?:\.\d+)?|[A-Za-z]\b|\([^()\n]{1,60}\))")
 _TAGS = re.compile(r"<(/?)\s*(?:answer|final_answer|finalanswer|ans)\s*>|\[(/?)ANSWER\]", re.I)
-_HASH = re.compile(r"^[ \t]*####[ \t]*(?P<inner>\S[^\n]*)", re.M)
+_HASH = re.compile(r"(?:^|(?<=\s))####[ \t]*(?P<inner>\S[^\n]*)", re.M)
 _PLACEHOLDER = re.compile(
     r"(?:\s|\\ |[.,;:!?_…$\"'*`~-]|\\(?:l?dots|cdots|quad|qquad|text|ldots)\b|\\phantom\s*\{[^{}]*\}|\\[hv]space\s*\{[^{}]*\}|\\(?:square|Box)\b|□|[{}]"
     r"|\b(?:your|the|final|answer|here|answers|result|solution|value|number|expression|blank|tbd|todo|insert|n/a|xxx|placeholder|content)\b)*",
@@ -105,7 +108,7 @@ def _from_marks(text: str, wanted: str | None, strict: bool) -> Found | None:
 
 def _last_valid(text: str, marks: list[Mark]) -> Found:
     """The last mark that is not empty, not negated and not taken back, joined with its neighbours."""
-    good = [mark for mark in marks if not _PLACEHOLDER.fullmatch(mark.inner)]
+    good = [mark for mark in marks[-MOST:] if mark.inner.strip() and (len(mark.inner) > 300 or not _PLACEHOLDER.fullmatch(mark.inner))]
     if not good:
         return Found(None, problem="the answer is empty")
     kept = [mark for mark in good if not _negated(text, mark)]
@@ -216,6 +219,8 @@ def _negated(text: str, mark: Mark) -> bool:
     before = text[max(0, mark.start - 60) : mark.start]
     if mark.how == "phrase":
         return phrases.is_negated(text[mark.start : mark.end], mark.inner)
+    if re.match(r"[\s$*)}\].]*[?？]", text[mark.end : mark.end + 10]):
+        return True
     return bool(_NOT_BEFORE.search(before)) or bool(_NOT_AFTER.match(text[mark.end : mark.end + 60])) or phrases.is_echo(before)
 
 

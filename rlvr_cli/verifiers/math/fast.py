@@ -48,7 +48,7 @@ _PLAIN = re.compile(
     r")\s*(?:\\[,;! ]|~)*\s*(?P<pct>\\?%|percent(?:age)?\b|pct\b|per cent\b)?(?:\s*" + _UNIT + r")?\s*",
     re.I,
 )
-_NO_UNIT = re.compile(r"\b(?:or|and|not|to|is|are|no|wrong|incorrect|than|pm|am|millions?|billion|trillion|thousand|hundred|dozen|万|亿|half|pi|sqrt|mod|base|if|th|st|nd|rd|less|more|times|minus|plus)\b", re.I)
+_NO_UNIT = re.compile(r"\b(?:or|and|not|to|is|are|no|wrong|incorrect|than|pm|am|millions?|billion|trillion|thousand|hundred|dozen|万|亿|half|pi|sqrt|mod|base|if|th|st|nd|rd|less|more|fewer|squared|cubed|factorial|at|times|minus|plus)\b", re.I)
 _ONE_LETTER = re.compile(r"[A-Za-z]$")
 
 

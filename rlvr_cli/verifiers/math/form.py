@@ -16,7 +16,7 @@ from .reader import Node, parse
 from .tokens import Token, Unreadable, tokens
 
 _LEADS = frozenset("about approximately approx roughly exactly only just nearly around usd eur rs a total value equal to equals is are it".split())
-_BAD_UNITS = re.compile(r"\b(?:not|wrong|incorrect|or|and|hundred|thousand|millions?|billion|dozen|false|if|than|unless|isn't|maybe|perhaps|cannot|undefined|no|a\.?m|p\.?m|mod|base|is|are|to)\b|不|或|错", re.I)
+_BAD_UNITS = re.compile(r"\b(?:not|wrong|squared|cubed|factorial|times|more|less|fewer|minus|plus|at|incorrect|or|and|hundred|thousand|millions?|billion|dozen|false|if|than|unless|isn't|maybe|perhaps|cannot|undefined|no|a\.?m|p\.?m|mod|base|is|are|to)\b|不|或|错", re.I)
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "万": 4, "亿": 8, "mil": 3, "millones": 6, "millionen": 6, "millions": 6}
 _SCALED = re.compile(r"(?<=[\d}$)])(?:\s|\\[ ,;]|~)*(?:\\text\{\s*|\\mathrm\{\s*)?(hundred|thousand|million|billion|trillion|millions|万|亿)\b\}?", re.I)
 _LETTER_UNIT = re.compile(r"(?<=\d)(?:(?:\s|\\ |\\,|\\;|~)+(?:[msgJNWVAKLhlC])(?:\s*\^\s*\{?[23]\}?)?|[msL](?:\^\{?[23]\}?|[²³]))\s*$")
@@ -66,6 +66,14 @@ def _trimmed(text: str) -> str:
     return text.replace("$", " ") if text.count("$") >= 2 and not re.match(r"\\?\$\s*\d", text) else text
 
 
+def readable(text: str) -> bool:
+    """Whether a text is mathematics, with at most a unit."""
+    try:
+        return bool(form(text).trees) and len(re.findall(r"[^\W\d_]{2,}", re.sub(r"\\[A-Za-z]+", "", text))) <= 3
+    except Unreadable:
+        return False
+
+
 def _variants(text: str) -> list[str]:
     """The text with commas as thousands, where they can be, and as it is."""
     if "," not in text:
@@ -93,6 +101,8 @@ def _loose(text: str) -> tuple[Node, ...]:
 def _with_unit(stream: list[Token]) -> tuple[Node, str]:
     """The tree without lead words before and unit words after."""
     stream = [t for t in stream if t[0] != "s"]
+    if stream and stream[0][0] == "t" and stream[0][1].lower() in ("minus", "negative"):
+        stream = [("o", "-"), *stream[1:]]
     while stream and stream[0][0] == "t" and stream[0][1].lower().strip(" .:") in _LEADS:
         stream = stream[1:]
     while len(stream) > 1 and stream[-1] == ("c", "cur"):

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 
+from .form import readable
+
 _LINK = r"(?:\s*(?:is|are|was|equals|would be|will be|should be|must be|has to be|comes out to(?: be)?|comes to|turns out to be|becomes|=|:|->|→|⇒)\s*)"
 _SUBJECT = (
     r"(?:(?:the|my|our|your|a)\s+)?(?:(?:final|correct|right|only|required|numerical|exact|complete|simplified|desired|overall|resulting|best|true|actual)\s+){0,2}"
@@ -25,27 +27,34 @@ _OPTION = (
 )
 _WEAK_HEAD = r"\b(?:the\s+)?(?:final\s+)?(?:result|solution|value)s?\s*[*_]*\s*(?::|is\s*:|are\s*:)\s*"
 _OTHERS = (
-    r"(?:最终|最后|正确|标准|参考)?(?:答案|结果)(?:应该|应|就)?(?:是|为|等于|：|:|選|选)\s*[:：]?\s*|(?:故|应|因此|所以|综上|，|,|。|^)\s*(?:本题)?(?:应)?选(?:择|项)?\s*[:：]?\s*"
+    r"(?:最终|最后|正确|标准|参考)?(?:答案|结果|选项)(?:应该|应|就)?(?:是|为|等于|：|:|選|选)\s*[:：]?\s*|(?:故|应|因此|所以|综上|，|,|。|^)\s*(?:本题)?(?:应)?选(?:择|项)?\s*[:：]?\s*"
     r"|(?<![问回解])答\s*[:：]\s*|(?:最終的な)?(?:答え|解答|正解|答)(?:は|：|:)[、,]?\s*|(?:최종\s*)?(?:정답|답|해답)(?:은|:|는)\s*[:：]?\s*"
-    r"|\b(?:la\s+|una\s+)?(?:respuesta|réponse|risposta|resposta|solución|resultado)(?:\s+(?:final|finale|correcta|correcte|corretta|correta|es|definitiva))*\s*(?:es|est|è|é|:|será|=)\s*:?\s*"
+    r"|\b(?:la\s+|una\s+)?(?:respuesta|réponse|risposta|resposta|solución|resultado)(?:\s+(?:final|finale|correcta|correcte|corretta|correta|es|definitiva))*\s*(?:est|es|è|é|:|será|=)\s*:?\s*"
     r"|\b(?:die\s+|das\s+)?(?:richtige\s+|endgültige\s+)?(?:end)?(?:antwort|ergebnis|resultat)(?:\s+(?:ist|lautet|beträgt))?\s*(?::|(?<=ist)|(?<=lautet)|(?<=beträgt))\s*:?\s*"
     r"|(?:окончательный\s+|правильный\s+|итоговый\s+)?(?:ответ|відповідь)\s*(?::|—|-|=|равен|это)\s*|(?:vậy\s+)?(?:đáp án|đáp số|kết quả|câu trả lời)(?:\s+(?:đúng|cuối cùng))?\s*(?:là|:)\s*:?\s*"
     r"|(?:الإجابة|الجواب|الاجابة)(?:\s+(?:النهائية|الصحيحة|النهائي|الصحيح))?\s*(?:هي|هو|:)\s*:?\s*|(?:अंतिम\s+)?उत्तर\s*(?:है|:|=)\s*:?\s*|\b(?:jawaban(?:nya)?)(?:\s+akhir)?\s*(?:adalah|:)\s*"
     r"|\b(?:sonuç|cevap|yanıt)\s*:?\s*|\b(?:het\s+)?(?:eind)?antwoord\s*(?:is|:)\s*|\b(?:odpowiedź|odpověď|svar(?:et)?|vastaus|răspuns(?:ul)?|válasz|odgovor)\s*(?:to|je|är|er|on|este|:)\s*:?\s*"
-    r"|(?:คำตอบ)\s*(?:คือ|:)\s*|(?:התשובה|תשובה)\s*(?:היא|:)\s*|(?:απάντηση)\s*(?:είναι|:)\s*|(?:پاسخ)\s*:?\s*|উত্তর\s*:?\s*"
+    r"|\bans\.\s*|(?:คำตอบ)\s*(?:คือ|:)\s*|(?:התשובה|תשובה)\s*(?:היא|:)\s*|(?:απάντηση)\s*(?:είναι|:)\s*|(?:پاسخ)\s*:?\s*|উত্তর\s*:?\s*"
 )
-_A_LINE = r"^[ \t]*(?:\*\*)?A(?:NSWER)?(?:\*\*)?\s*:[ \t]*|^[ \t]*#{0,6}[ \t]*(?:\*\*)?(?:final\s+)?answer(?:\*\*)?[ \t]*:?(?:\*\*)?[ \t]*\n+|\banswer\s*(?=\$|\\\(|\\\[)"
-_JSON = r"\"(?:final_)?answer\"\s*:\s*"
+_A_LINE = r"^[ \t]*(?:\*\*)?A(?:NSWER)?(?:\*\*)?\s*:[ \t]*|^[ \t]*(?:#{1,6}[ \t]*)?(?:\*\*)?(?:final\s+)?answer(?:\*\*)?[ \t]*:?(?:\*\*)?[ \t]*\n+|\banswer\s*(?=\$|\\\(|\\\[)"
+_JSON = r"(?P<json>\"(?:final_)?answer\"\s*:\s*)"
 _STATED = re.compile("|".join((_A_LINE, _JSON, _ENGLISH, _OPTION, _WEAK_HEAD, _OTHERS)), re.I | re.M)
 
-READ_BACK = 20_000
+READ_BACK = 8_000
 """Characters from the end in which an announcement is looked for."""
+LONGEST_SENTENCE = 800
+MOST = 40
+"""Announcements that are looked at, from the end; the last one wins."""
 
+_REVERSED = re.compile(
+    r"(?:\b[Oo]ption|\b[Cc]hoice|\b[Aa]nswer|\b[Ss]tatement)\s+\**\(?(?P<option>[A-J])\)?\**\s+(?:is|must be)\s+(?:the\s+)?(?:correct|right|best|true)\b"
+    r"|(?<![\w$])(?P<inner>\$[^$\n]{1,80}\$|(?<![\d.,/])-?\d[\d.,/]{0,30}%?)\s+(?:is|must be)\s+(?:the|our|my)\s+(?:final\s+|correct\s+|right\s+)?answer\b"
+)
 _ABBREVIATION = re.compile(r"\b(?:i\.e|e\.g|a\.m|p\.m|no|approx|etc|sq|ft|in|vs|cu|st|mr|dr)$", re.I)
 _SENTENCE_END = re.compile(r"[.!?](?=[\s*_\"')\]$]|$)|[。！？]|\n")
 _CLAUSE_END = re.compile(
     r",?\s+(?:because|since|as (?:required|desired|claimed|we|the|it|shown|expected)|which|where|so that|so\b(?! far)|hence|therefore|thus|for (?:a|the|this|all|each|every)\b"
-    r"|by (?:the|using)|when|assuming|given that|from|note|but|although|after|obtained|meaning|corresponding|is what)\b|,\s+(?=(?!and\b|or\b|y\b|und\b|et\b|e\b|o\b|ou\b|oder\b)"
+    r"|by (?:the|using)|and (?:we|so|this|it|you|that|he|she|they|thus|hence|therefore)\b|when|assuming|given that|from|note|but|although|after|obtained|meaning|corresponding|is what)\b|,\s+(?=(?!and\b|or\b|y\b|und\b|et\b|e\b|o\b|ou\b|oder\b)"
     r"[a-zà-ÿ]{2,}\b(?!\s*=))|\s+(?:になります|となります|です|だ|입니다|이다|이에요|है)|(?<=[\d\w}$)])\s*(?:です|となる|입니다|이다|である)|，(?=[\u4e00-\u9fff])",
     re.I,
 )
@@ -77,15 +86,27 @@ _CLOSER = re.compile(r"hope|thank|let me know|good luck|q\.?e\.?d|complet|done|v
 
 def stated(text: str) -> list[tuple[int, int, str]]:
     """The announced answers of a text's end as (start, end, inner), in order; those that are no answer but prose are left out."""
-    found = []
-    for cue in _STATED.finditer(text, max(0, len(text) - READ_BACK)):
+    found = _reversed(text)
+    text = text.replace("__", "  ")
+    for cue in list(_STATED.finditer(text, max(0, len(text) - READ_BACK)))[-MOST:]:
         line = _line_before(text, cue.start())
-        if is_echo(line) or (is_negated(line, "") and not re.search(r"[,;:]\s*$", line)):
+        if is_echo(line) or (is_negated(line, "") and not re.search(r"[,;:]\s*(?:so|and|thus|hence|therefore|but|then|because|而是|所以)?\s*$", line, re.I)):
             continue
         start, end = _span(text, cue.end())
         inner = tidy(text[start:end])
+        if cue["json"] and (quoted := re.match(r"\"((?:[^\"\\\n]|\\.)*)\"|([^,}\n]+)", text[start : start + 2000])):
+            end, inner = start + quoted.end(), (quoted[1] if quoted[1] is not None else quoted[2]).strip()
         if inner and answer_like(inner):
             found.append((cue.start(), end, inner))
+    return sorted(found)
+
+
+def _reversed(text: str) -> list[tuple[int, int, str]]:
+    """``Option B is correct``, ``7 is the answer``."""
+    found = []
+    for m in list(_REVERSED.finditer(text, max(0, len(text) - READ_BACK)))[-MOST:]:
+        if not is_echo(_line_before(text, m.start())):
+            found.append((m.start(), m.end(), (m["option"] or m["inner"]).strip("*")))
     return found
 
 
@@ -110,13 +131,13 @@ def _span(text: str, start: int) -> tuple[int, int]:
 
 def _sentence_end(text: str, start: int) -> int:
     """The first full stop, line end or the like that does not belong to a number or an abbreviation."""
-    for stop in _SENTENCE_END.finditer(text, start, start + 2000):
+    for stop in _SENTENCE_END.finditer(text, start, start + LONGEST_SENTENCE):
         if stop[0] == "." and (_ABBREVIATION.search(text, max(0, stop.start() - 8), stop.start()) or re.match(r"\.\s*(?:[a-z]\.|\d)", text[stop.start() : stop.start() + 4])):
             continue
         if stop[0] == "!" and re.match(r"!\s*(?:[=+*/$)]|$)", text[stop.start() : stop.start() + 3]) and text[stop.start() - 1 : stop.start()].isdigit():
             return stop.end() if text[stop.end() : stop.end() + 1] in ("", "\n") else _sentence_end(text, stop.end())
         return stop.start()
-    return min(len(text), start + 2000)
+    return min(len(text), start + LONGEST_SENTENCE)
 
 
 def tidy(inner: str) -> str:
@@ -128,6 +149,7 @@ def tidy(inner: str) -> str:
         inner = m[1]
     for _ in range(3):
         inner = _LEAD.sub("", inner)
+    inner = re.sub(r"(?<=\S)\s+\([a-z][a-z ,'-]*\)$", "", inner)
     clause = _CLAUSE_END.search(inner)
     if clause and clause.start() > 0:
         inner = inner[: clause.start()]
@@ -136,7 +158,7 @@ def tidy(inner: str) -> str:
 
 def answer_like(inner: str) -> bool:
     """Whether an announced text can be an answer: mathematics, a letter, or a few words; not a clause of prose."""
-    if not inner or len(inner) > 2000:
+    if not inner or len(inner) > LONGEST_SENTENCE:
         return False
     if re.search(r"[\d$\\=]", inner):
         return True
@@ -155,12 +177,17 @@ def short_answer(inner: str) -> bool:
 
 def is_negated(sentence: str, inner: str) -> bool:
     """Whether the words say that ``inner`` is not the answer."""
-    head = sentence[: len(sentence) - len(inner)] if inner else sentence
+    at = sentence.rfind(inner[:20]) if inner else -1
+    head = sentence[:at] if at >= 0 else sentence
+    if re.search(r"\bbut\b|\bsondern\b|\bsino\b|而是", head):
+        head = re.split(r"\bbut\b|\bsondern\b|\bsino\b|而是", head)[-1]
     return bool(_NOT_WORD.search(head[-60:])) or bool(inner and re.match(r"(?:not|nicht|never|不是)\b", inner, re.I))
 
 
 def is_echo(text: str) -> bool:
     """Whether the words restate the question or announce work rather than conclude."""
+    if re.search(r"(?:\b(?:if|suppose|assume|assuming|whether|unless|imagine|pretend|when)\s+(?:that\s+)?|如果|假设|若)$", text, re.I):
+        return True
     sentence = re.split(r"[.!。！;；](?:\s|$)|\n", text)[-1]
     sentence = _ANSWERS_IT.sub("", sentence)
     return bool(re.search(r"\b(?:question|problem|asks?|asked|whether|if the answer|suppose|imagine|student|someone|common mistake|first guess)\b|题目|是否", sentence, re.I))
@@ -168,12 +195,13 @@ def is_echo(text: str) -> bool:
 
 def conclusion(text: str) -> tuple[str, str] | None:
     """The closing formula or number of a text that is finished; None when nothing concludes. The stated fall-back."""
-    text = _CODE.sub(" ", text[-6000:])
+    text = _CODE.sub(" ", text[-3000:])
     if "<<" in text and re.search(r"<<[^<>\n]*=[^<>\n]*>>", text):
         return None  # calculator annotations belong to a form that ends with #### or "A:"; without it the text was cut
     stated_now = stated(text)
     if stated_now and not is_negated(text[stated_now[-1][0] : stated_now[-1][1]], stated_now[-1][2]):
         return stated_now[-1][2], "phrase"
+    text = re.sub(r"\.(\s*(?:\$\$?|\\\]|\\\)))", r"\1.", text)
     whole = text.strip().strip("*`").strip()
     if len(whole) <= 120 and "\n" not in whole and _is_answer_alone(whole):
         return whole, "whole"
@@ -191,6 +219,8 @@ def _is_answer_alone(line: str) -> bool:
     if re.search(r"(?:[-+*/=^({\[,<]|\\(?:times|cdot|frac|div|pm))$|[?？]", line) or _ECHO.search(line) or _NOT_WORD.search(line):
         return False
     words = re.findall(r"[^\W\d_]{2,}", re.sub(r"\\[A-Za-z]+", "", line))
+    if re.search(r"\d", line) and not readable(line):
+        return False
     if len(_FORMULA.findall(line)) > 1 or not re.search(r"\w", line):
         return False
     return len(words) <= 1 or not re.search(r"\d", line) and len(words) <= 3 or bool(re.fullmatch(r"[-+$€£]*[\d.,/ ]+(?: ?[^\W\d_]+){1,2}[.]?", line))
@@ -211,16 +241,19 @@ def _sentences(text: str) -> list[tuple[str, bool]]:
 
 def _bare(line: str) -> bool:
     """A last line without a full stop counts as finished when it is nothing but a short formula or number, or ends in a closed formula."""
+    if re.search(r"\s[*]$", line.rstrip()):
+        return False
     line = line.strip().strip("*_ ")
     if re.search(r"(?:[-+*/=^({\[,<]|\\(?:times|cdot|frac|div|pm))$", line):
         return False
     words = re.findall(r"[A-Za-z]{2,}", re.sub(r"\\[A-Za-z]+", "", line))
-    return len(words) <= 1 or bool(re.search(r"(?:\$|\\\)|\\\]|[\"')!:*_✓✔✅🚗😊]|[^\x00-\u2fff])$", line)) or bool(re.search(r"=\s*[$€£]?-?[\d.,/]+\s*%?$", line))
+    return len(words) <= 1 or bool(re.search(r"(?:\$|\\\)|\\\]|[\"')!:*_✓✔✅🚗😊]|[^\x00-\u2fff])$", line)) or bool(re.search(r"[=:：]\s*[$€£]?-?[\d.,/]+\s*%?$", line))
 
 
 def _closing(sentence: str, finished: bool) -> tuple[str, str] | None:
     """The last formula or number of the last sentence with one, when that sentence concludes."""
-    if not finished or _OPEN_QUESTION.search(sentence) or _ECHO.search(_ANSWERS_IT.sub("", sentence[-200:])):
+    sentence = sentence[-LONGEST_SENTENCE:]
+    if not finished or sentence.lstrip().startswith("|") or _OPEN_QUESTION.search(sentence) or _ECHO.search(_ANSWERS_IT.sub("", sentence[-200:])):
         return None
     formulas = [m for m in _FORMULA.finditer(sentence)]
     if formulas:
@@ -247,15 +280,22 @@ def _closing_number(sentence: str) -> tuple[str, str] | None:
         if _NOT_WORD.search(head[-25:]) or re.match(r"\s*(?:less|more|fewer) than|\s*(?:is|was) not|\s*(?:or|and|to|或)\s", tail):
             continue
         conclusive = len(numbers) == 1 or _CUE.search(head) or number is numbers[-1] and not tail.strip(" .*_!,)")
-        listed = len(numbers) > 1 and re.search(r"\d[%$\w]*\s*(?:,|;|or|and|或|和|/)\s*(?:or |and )?[$€£]?$", head)
+        listed = len(numbers) > 1 and re.search(r"\d\s+$|\d[%$\w]*\s*(?:,|;|or|and|或|和|/)\s*(?:or |and )?[$€£]?$", head)
         if conclusive and not listed:
             return number[0].strip(), "number"
     return None
 
 
+_OPERATION = re.compile(
+    r"\b(?:at least|at most|more|less|fewer|greater|smaller|larger|between|half|third|twice|double|triple|square|squared|cube|cubed|factorial|times|minus|plus|negative|root|sum|product"
+    r"|difference|quotient|percent of|multiple|divisible|from|range|power|inverse|reciprocal|than|above|below|over|under|up to|depends?|unknown|any)\b|至少|至多|大于|小于|之间|一半|倍",
+    re.I,
+)
+
+
 def core_of_sentence(text: str) -> str | None:
     """What an announced sentence comes down to: after its last "is" or "equals", or its only number. None when that is not clear."""
-    if not re.search(r"[A-Za-z]{2,} [A-Za-z$\\]|[\u4e00-\u9fff]", text) or _NOT_WORD.search(text) or re.search(r"\bor\b|或", text):
+    if len(text) > 400 or not re.search(r"[A-Za-z]{2,} [A-Za-z$\\]|[\u4e00-\u9fff]", text) or _NOT_WORD.search(text) or re.search(r"\bor\b|或", text) or _OPERATION.search(text):
         return None
     pieces = re.split(r"\s(?:is|are|equals?|be|was|were)\s|(?<=[A-Za-z$])\s*=\s*", text)
     if len(pieces) > 1 and re.search(r"[\d$\\]", pieces[-1]):

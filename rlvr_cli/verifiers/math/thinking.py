@@ -19,7 +19,7 @@ _NAMES = "think|thinking|thought|thoughts|reasoning|reason|scratchpad|analysis|r
 _OPEN_CLOSE = re.compile(rf"<(/?)\s*(?:{_NAMES})\s*>|(?P<open>\[THINK\]|◁think▷|<\|begin_of_thought\|>)|(?P<close>\[/THINK\]|◁/think▷|<\|end_of_thought\|>)", re.I)
 _TURN_END = re.compile(r"<\|(?:im_end|im_start|endoftext|eot_id|end_of_text|end|return|user|start_header_id)\|>|</s>|<end_of_turn>|<eos>|<｜end▁of▁sentence｜>")
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*<\|message\|>")
-_NEXT_QUESTION = re.compile(r"\n\s*(?:#+\s*|\*\*)?(?:Question|Problem|Human|User|Q|问题|题目)\s*\d*\s*(?:\*\*)?\s*[:：]", re.I)
+_NEXT_QUESTION = re.compile(r"\n[ \t]*(?:#{1,6}[ \t]*|\*\*)?(?:Question|Problem|Human|User|Q|问题|题目)\s*\d*\s*(?:\*\*)?\s*[:：]", re.I)
 
 
 def visible(completion: str, prompt: str | None = None) -> str | None:
@@ -70,7 +70,7 @@ def _first_turn(text: str) -> str:
 def _without_copy(text: str, prompt: str) -> str:
     """Remove word-for-word copies of the prompt, and of its longer sentences."""
     prompt = plain(prompt).strip()
-    pieces = [prompt, *re.split(r"(?<=[.?!。？！])\s+|\n+", prompt)]
+    pieces = [prompt, *re.split(r"(?<=[.?!。？！])\s+|\n+", prompt)[:60]]
     for piece in pieces:
         piece = piece.strip()
         if len(piece) >= 20 and piece in text:

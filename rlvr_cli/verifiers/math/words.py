@@ -71,6 +71,8 @@ def normal(text: str) -> str:
 
 def meaning(text: str) -> str | None:
     """The class of a set phrase ("no solution", "yes", "all reals"), or None."""
+    if len(text) > 200:
+        return None
     short = bare(mathematical(text))
     return _CLASS_OF.get(short.casefold()) or _CLASS_OF.get(normal(text)) or ("no solution" if short.replace(" ", "") in ("\\emptyset", "\\varnothing", "\\{\\}") else None)
 
@@ -80,17 +82,21 @@ def same_words(answer: str, gold: str) -> bool:
     a, g = meaning(answer), meaning(gold)
     if a or g:
         return a == g
+    if len(answer) > 2 * len(gold) + 200:
+        return False
     return bool(normal(gold)) and normal(answer) == normal(gold)
 
 
 def is_words(text: str) -> bool:
     """Whether a text is words rather than mathematics."""
-    short = bare(text)
+    short = bare(text[:2000])
     return bool(meaning(text)) or bool(re.search(r"[^\W\d_]{3,}", short)) and not re.search(r"[\\=^_<>]", short)
 
 
 def letters(text: str, *, lone: bool = False) -> str | None:
     """The option letters an answer names, sorted; ``lone``: "E: because" names E too. None for anything else."""
+    if len(text) > 400:
+        return None
     short = bare(re.sub(r"^\s*(?:option|choice|answer|选项|选)\s*", "", bare(text), flags=re.I))
     if m := re.fullmatch(r"\(?([a-z])\)", short):
         return m[1].upper()
@@ -105,7 +111,7 @@ def letters(text: str, *, lone: bool = False) -> str | None:
 
 def clock(text: str) -> tuple[int, int, int] | None:
     """A time of day as hours, minutes, seconds of 24; None when the text is none."""
-    short = bare(text)
+    short = bare(text[:80])
     if m := _CLOCK.fullmatch(short):
         hour, minute, second, half = int(m[1]), int(m[2]), int(m[3] or 0), m[4]
     elif m := _WHOLE_CLOCK.fullmatch(short):
@@ -119,6 +125,8 @@ def clock(text: str) -> tuple[int, int, int] | None:
 
 def date(text: str) -> tuple[int | None, int, int] | None:
     """A date as (year or None, month, day); None when the text is none."""
+    if len(text) > 80:
+        return None
     short = bare(text).casefold()
     if m := re.fullmatch(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})", short):
         return int(m[1]), int(m[2]), int(m[3])
@@ -135,6 +143,8 @@ def date(text: str) -> tuple[int | None, int, int] | None:
 
 def quantity(text: str) -> tuple[str, Fraction] | None:
     """A measured amount in the base unit of its dimension: "2 hours 15 minutes" is ("time", 8100)."""
+    if len(text) > 120:
+        return None
     short = re.sub(r"\\\$", "$", bare(text.replace("\\$", "¤"))).replace("¤", "$")
     position, total, dimension = 0, Fraction(0), None
     while position < len(short):
