@@ -88,14 +88,14 @@ def show(composed: Any, *, info: bool) -> int:
 
 def train(composed: Any, args: argparse.Namespace) -> int:
     """Plan, check, and either say so or do it."""
-    from rlvr_cli.config.checks import check
+    from rlvr_cli.config.preflight import require
     from rlvr_cli.launch.freeze import freeze
     from rlvr_cli.launch.machine import read_machine
     from rlvr_cli.launch.plan import lines, solve
 
     plan = solve(composed.config, read_machine())
     frozen = freeze(composed.config, plan)
-    notes = check(frozen)
+    notes = require(frozen)
     if args.dry_run:
         return dry_run(frozen, plan, notes, as_json=args.json)
     for line in [*lines(plan), *notes]:
@@ -127,25 +127,30 @@ def launch(frozen: Any, plan: Any, composed: Any, args: argparse.Namespace) -> i
     view.say(f"run {folder.path}" + (f", attempt {folder.attempt}" if folder.attempt > 1 else ""))
     try:
         outcome = Attempt(frozen, plan, folder.path, attempt=folder.attempt, view=view).run()
-        folder.set_status(outcome.state, sentence=outcome.sentence, seconds=round(time.monotonic() - started, 1), **last_accuracy(view))
+        judged = held_out(folder.path)
+        facts = {"accuracy": max(accuracy for _, accuracy in judged)} if judged else {}
+        folder.set_status(outcome.state, sentence=outcome.sentence, seconds=round(time.monotonic() - started, 1), **facts)
     finally:
         folder.release()
-    return say_end(outcome, folder.path, view)
+    return say_end(outcome, folder.path)
 
 
-def last_accuracy(view: Any) -> dict[str, float]:
-    """The last held-out accuracy that was measured, for ``rlvr runs``."""
-    return {"accuracy": view.evals[-1]["eval/accuracy"]} if view.evals else {}
+def held_out(path: Path) -> list[tuple[int, float]]:
+    """(step, accuracy) of every held-out evaluation of the run, earlier attempts included."""
+    file = path / "metrics.jsonl"
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+    return [(line["step"], line["eval/accuracy"]) for line in lines if line.get("eval/accuracy") is not None]
 
 
-def say_end(outcome: Any, path: Path, view: Any) -> int:
+def say_end(outcome: Any, path: Path) -> int:
     """The closing lines: what came out, or what went wrong and where to look."""
     if outcome.ok:
-        before_after = " -> ".join(f"{m['eval/accuracy']:.3f}" for m in (view.evals[0], view.evals[-1])) if view.evals else "not measured"
-        print(f"done: held-out accuracy {before_after}; model in {path}/final\nnext: rlvr eval checkpoint={path}   rlvr report {path}")
+        judged = held_out(path)
+        step, best = max(judged, key=lambda pair: (pair[1], pair[0]), default=(0, 0.0))
+        gain = f"held-out accuracy {judged[0][1]:.3f} -> {best:.3f} (step {step})" if judged else "no held-out rows were judged"
+        print(f"done: {gain}; model in {path}/final\nnext: rlvr eval checkpoint={path}   rlvr report {path}")
         return EXIT_OK
     print(f"rlvr train: {outcome.sentence}", file=sys.stderr)
     if outcome.log:
         print(f"log: {outcome.log}\nnext: rlvr doctor {path}   rlvr train --resume {path}", file=sys.stderr)
     return outcome.code
-

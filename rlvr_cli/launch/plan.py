@@ -227,7 +227,7 @@ def _memory(config: Config, stage: int, world: int, precision: str) -> Memory | 
         zero_stage=stage,
         ranks=world,
         tokens=config.trainer.per_device_train_batch_size * (prompt + config.generation.max_completion_length),
-        vocabulary=vocabulary or 150_000,
+        vocabulary=vocabulary or (0 if config.model.builder else 150_000),  # a built model is small; a hub one we cannot read yet
     )
 
 

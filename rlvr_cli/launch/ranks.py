@@ -47,4 +47,5 @@ def environment(plan: Plan, run_dir: Path, attempt: int) -> dict[str, str]:
 
 def start(config: Config, plan: Plan, run_dir: Path, log: Path, attempt: int) -> Kept:
     """Start this node's ranks."""
+    run_dir = run_dir.resolve()  # absolute, so that a list of processes says whose they are
     return Kept.start(command(config, plan, run_dir / "config.yaml"), log, env=environment(plan, run_dir, attempt))

@@ -1,0 +1,142 @@
+"""``rlvr train`` as a person uses it: a real run, each way it can end, and what is left of it afterwards."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("trl")
+pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
+
+SHORT = ["trainer.max_steps=3", "trainer.eval_steps=0", "trainer.save_steps=2", "dataset.eval_limit=40", "dataset.limit=200"]
+
+
+def rlvr(*words, cwd, background=False, **env):
+    argv = [sys.executable, "-m", "rlvr_cli.main", *words]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", **env}
+    if background:
+        # a shell that starts tests in the background has them ignore Ctrl-C, and a child inherits that
+        listen = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        return subprocess.Popen(argv, cwd=cwd, env=environment, preexec_fn=listen, **pipes)
+    return subprocess.run(argv, cwd=cwd, env=environment, capture_output=True, text=True, timeout=500)
+
+
+def processes_of(folder: Path) -> list[str]:
+    """Command lines of living processes that name the folder."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if str(folder) in words:
+            found.append(words)
+    return found
+
+
+def wait_for_step(parent: subprocess.Popen, run: Path, step: int, timeout: float = 300) -> None:
+    deadline = time.monotonic() + timeout
+    while time.monotonic() < deadline:
+        assert parent.poll() is None, parent.stdout.read()
+        if (run / "metrics.jsonl").exists() and f'"step": {step}' in (run / "metrics.jsonl").read_text():
+            return
+        time.sleep(0.2)
+    raise AssertionError(f"no step {step}: {[(p.name, p.read_text()[-1500:]) for p in (run / 'logs').glob('*')]}")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """One short run of the embedded default, shared by the tests that look at what it left."""
+    cwd = tmp_path_factory.mktemp("finished")
+    done = rlvr("train", "run.name=short", *SHORT, cwd=cwd)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return cwd / "outputs" / "short", done
+
+
+def test_run_folder_explains_itself(finished):
+    run, _ = finished
+    for name in ("config.yaml", "command.txt", "env.json", "fingerprint.json", "metrics.jsonl", "samples.jsonl", "plan.json"):
+        assert (run / name).stat().st_size > 0, name
+    assert (run / "checkpoints" / "step_2" / "metrics.json").exists()
+    assert (run / "final" / "model.safetensors").exists() and (run / "last" / "model.safetensors").exists()
+    assert (run / "logs" / "rank0.1.log").exists() and (run / "logs" / "launcher.1.log").exists()
+    assert "auto" not in (run / "config.yaml").read_text().split("seed:")[0]
+    assert "rlvr train run.name=short" in (run / "command.txt").read_text()
+
+
+def test_records_say_what_happened(finished):
+    run, _ = finished
+    steps = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    assert [s["step"] for s in steps if "reward" in s] == [1, 2, 3]
+    assert all("rewards/correct/mean" in s for s in steps if "reward" in s)
+    sample = json.loads((run / "samples.jsonl").read_text().splitlines()[0])
+    assert set(sample) >= {"prompt", "completion", "answer", "scores", "reasons", "extracted", "advantage", "step"}
+    assert sample["reasons"]["correct"]
+
+
+def test_screen_shows_plan_steps_and_what_next(finished):
+    _, done = finished
+    for words in ("16 prompts x G 8 = 128 completions", "held-out accuracy", "step    3/3", "next: rlvr eval checkpoint="):
+        assert words in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_name_is_not_taken_twice(finished):
+    run, _ = finished
+    again = rlvr("train", "run.name=short", *SHORT, cwd=run.parent.parent)
+    assert again.returncode == 2 and "exists" in again.stderr and len(again.stderr.splitlines()) == 1
+
+
+def test_sigkill_of_the_parent_leaves_no_process_and_resume_goes_on(tmp_path):
+    run = tmp_path / "outputs" / "killed"
+    parent = rlvr("train", "run.name=killed", "trainer.max_steps=8", *SHORT[1:], cwd=tmp_path, background=True)
+    wait_for_step(parent, run, 4)
+    assert processes_of(run)
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    deadline = time.monotonic() + 15
+    while processes_of(run) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert processes_of(run) == []
+    done = rlvr("train", "--resume", "killed", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    steps = [json.loads(line)["step"] for line in (run / "metrics.jsonl").read_text().splitlines() if '"reward"' in line]
+    assert steps == list(range(1, 9))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt_exits_130_and_leaves_nothing(tmp_path, number):
+    run = tmp_path / "outputs" / "cut"
+    parent = rlvr("train", "run.name=cut", "trainer.max_steps=500", *SHORT[1:], cwd=tmp_path, background=True)
+    wait_for_step(parent, run, 1)
+    parent.send_signal(number)
+    out, _ = parent.communicate(timeout=60)
+    assert parent.returncode == 130 and "interrupted" in out
+    assert processes_of(run) == []
+    assert json.loads((run / "status.json").read_text())["state"] == "interrupted"
+
+
+BREAKS = {
+    "raises": ("def f(completions, **kwargs):\n    raise ValueError('my own fault')\n", "my own fault"),
+    "short": ("def f(completions, **kwargs):\n    return [1.0]\n", "128"),
+    "nan": ("def f(completions, **kwargs):\n    return [float('nan')] * len(completions)\n", "nan"),
+}
+
+
+@pytest.mark.parametrize("kind", BREAKS)
+def test_a_broken_reward_is_one_named_line(tmp_path, kind):
+    (tmp_path / "rewards").mkdir()
+    code, says = BREAKS[kind]
+    (tmp_path / "rewards" / "mine.py").write_text(code)
+    words = ["reward.terms.mine={fn: rewards.mine.f}", "run.name=broken", "dataset.check_gold=false", *SHORT]
+    done = rlvr("train", *words, cwd=tmp_path)
+    assert done.returncode in (1, 2), done.stdout + done.stderr
+    line = next(text for text in done.stderr.splitlines() if text.startswith("rlvr train:"))
+    assert "mine" in line and says in line.lower()
+    assert processes_of(tmp_path / "outputs") == []
