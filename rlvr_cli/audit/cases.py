@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from rlvr_cli.audit.target import Row, Target
@@ -105,7 +106,7 @@ def _case(target: Target, row: Row, answer: str | None, answers: Sequence[str | 
         before, _, behind = gold.rpartition(answer)
         shape = before + "\0" + behind
     wrong = wrong_numbers(answer) if answer else []
-    wrong += [a for a in dict.fromkeys(answers) if a is not None and a != answer and a not in wrong]
+    wrong += [a for a in dict.fromkeys(answers) if a is not None and a not in wrong and not (answer and same_answer(a, answer))]
     return Case(row, question_text(row), answer, gold, shape, wrong or ["nothing of the kind"])
 
 
@@ -115,7 +116,7 @@ def wrong_numbers(answer: str) -> list[str]:
     if fraction:
         top, bottom = int(fraction[1]), int(fraction[2])
         near = [f"{bottom}/{top}", f"{-top}/{bottom}", f"{top + 1}/{bottom}", f"{top}/{bottom + 1}"]
-        return [f for f in near if "/0" not in f and not _same(f, answer)]
+        return [f for f in near if "/0" not in f and not same_answer(f, answer)]
     if not re.fullmatch(r"-?\d+(?:\.\d+)?", answer):
         return []
     value = float(answer)
@@ -130,17 +131,24 @@ def wrong_numbers(answer: str) -> list[str]:
     return [n for n in dict.fromkeys(near) if float(n) != value]
 
 
+def same_answer(a: str, b: str) -> bool:
+    """The same text or the same number.
+
+    >>> same_answer("8", "8.0"), same_answer("1/2", "0.5"), same_answer("a", "b")
+    (True, True, False)
+    """
+    try:
+        return Fraction(a) == Fraction(b)
+    except (ValueError, ZeroDivisionError):
+        return a == b
+
+
 def _written(value: float, like: str) -> str:
     return f"{value:.{len(like.partition('.')[2])}f}"
 
 
 def _negated(answer: str) -> str:
     return answer[1:] if answer.startswith("-") else f"-{answer}"
-
-
-def _same(a: str, b: str) -> bool:
-    (a1, a2), (b1, b2) = (map(int, f.split("/")) for f in (a, b))
-    return a1 * b2 == b1 * a2
 
 
 def numbers_in(text: str) -> list[str]:

@@ -122,16 +122,20 @@ def lines_of(report: cm.TestReport) -> list[str]:
 
 
 def _kind_lines(kinds: dict[str, cm.Matrix]) -> list[str]:
+    """A line a kind that has errors, worst first; the others in one line."""
     if len(kinds) < 2:
         return []
-    width = max(12, *map(len, kinds))
+    bad = sorted((item for item in kinds.items() if item[1].errors), key=lambda item: item[1].agreed / item[1].n)
+    fine = [kind for kind, m in kinds.items() if not m.errors]
+    width = max([12, *(len(kind) for kind, _ in bad)])
     lines = ["", f"{'kind':<{width}} {'n':>5} {'right':>7}  {'95% interval':<17} {'false acc.':>10} {'false ref.':>10} {'not judged':>10}"]
-    for kind, m in sorted(kinds.items(), key=lambda item: item[1].agreed / item[1].n):
+    for kind, m in bad:
         low, high = m.shares()["accuracy"]["ci95"]
         interval = f"[{low:.3f}, {high:.3f}]"
         row = f"{kind:<{width}} {m.n:>5} {m.agreed / m.n:>7.3f}  {interval:<17}"
         lines.append(f"{row} {m.false_accepts:>10} {m.false_refusals:>10} {m.not_judged:>10}")
-    return lines
+    lines = lines if bad else [""]
+    return lines + ([f"no error in {len(fine)} of {len(kinds)} kinds: {', '.join(fine)}"] if fine else [])
 
 
 def _worst_lines(worst: Sequence[cm.Labelled]) -> list[str]:
