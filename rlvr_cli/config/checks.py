@@ -105,6 +105,8 @@ def has_data(config: Config) -> str | None:
     data = config.dataset
     if data.generator and data.train:
         raise ConfigError("dataset.generator and dataset.train are both set", where="dataset", fix="dataset.generator=null")
+    if not data.generator and not data.train and data.eval:
+        raise ConfigError("this data set has held-out rows only", where="dataset.train", fix="rlvr eval ..., or dataset.train=FILE.jsonl")
     if not data.generator and not data.train:
         raise ConfigError("dataset.train is empty", where="dataset", fix="dataset.train=FILE.jsonl, or dataset=arithmetic")
     return None
@@ -177,6 +179,26 @@ def dtype_fits_training(config: Config) -> str | None:
     if (dtype == "float16" and trainer.bf16) or (dtype == "bfloat16" and trainer.fp16):
         on = "bf16" if trainer.bf16 else "fp16"
         raise ConfigError(f"model.dtype={dtype} contradicts trainer.{on}=true", where="model.dtype", fix="model.dtype=auto")
+    return None
+
+
+def flash_attention(config: Config) -> str | None:
+    """Flash attention is CUDA code for half precision."""
+    attention = config.model.attn_implementation or ""
+    if "flash" not in attention:
+        return None
+    if config.hardware.device == "cpu":
+        raise ConfigError(
+            f"model.attn_implementation={attention} needs a GPU, and hardware.device is cpu",
+            where="model.attn_implementation",
+            fix="model.attn_implementation=sdpa",
+        )
+    if config.model.dtype == "float32" and not (config.trainer.bf16 or config.trainer.fp16):
+        raise ConfigError(
+            f"model.attn_implementation={attention} does not take model.dtype=float32",
+            where="model.attn_implementation, model.dtype",
+            fix="model.attn_implementation=sdpa",
+        )
     return None
 
 
@@ -479,6 +501,12 @@ def devices(config: Config) -> str | None:
         raise ConfigError(
             f"GPU {both[0]} is in hardware.server_devices and in hardware.trainer_devices", where="hardware", fix="generation=vllm_colocate"
         )
+    if config.generation.backend == "vllm_colocate" and h.ranks and h.ranks % config.generation.tensor_parallel_size:
+        raise ConfigError(
+            f"generation.tensor_parallel_size={config.generation.tensor_parallel_size} does not divide hardware.ranks={h.ranks}",
+            where="generation.tensor_parallel_size",
+            fix="generation.tensor_parallel_size=1",
+        )
     if h.server_devices and len(h.server_devices) % config.generation.tensor_parallel_size:
         raise ConfigError(
             f"generation.tensor_parallel_size={config.generation.tensor_parallel_size} does not divide {len(h.server_devices)} server GPUs",
@@ -639,6 +667,7 @@ RULES: dict[str, Rule] = {
     rule.__name__: rule
     for rule in (
         has_model, has_data, has_reward, hostile_inline, one_half_precision, fp16_needs_gpu, half_weights_need_masters, dtype_fits_training,
+        flash_attention,
         cispo_bound, sequence_ratio, clip_range, reference_model, adaptive_entropy, aggregation, extra_fields, untruncated_sampling,
         vespo_mode, long_sequences, context_length, server_flags, adapters, qlora, offload, devices, several_nodes, save_on_boundary,
         steps_per_generation, length, learning_rate, trackers, no_secrets, run_name, remote_code, template_text,

@@ -155,19 +155,22 @@ def run_hydra(root: str, picks: list[str], cwd: Path) -> tuple[dict[str, Any], d
     from hydra.core.plugins import Plugins
     from hydra.errors import HydraException
     from hydra.types import RunMode
+    from hydra.version import setbase
     from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
 
     paths = ConfigSearchPathImpl()
     paths.append("hydra", "pkg://hydra.conf")
     for folder in search_dirs(cwd):  # first wins: the user's ./conf stands before the shipped files
         paths.append("rlvr", folder.as_uri())
     paths.append("schema", "structured://")  # Hydra's own settings
+    setbase("1.3")  # no behaviour of older releases, and none of their warnings
     Plugins.instance()  # registers the readers of pkg:// and file://
     GlobalHydra.instance().clear()
     try:
         loader = Hydra.create_main_hydra2("rlvr", paths)
         cfg = loader.compose_config(root, picks, run_mode=RunMode.RUN, from_shell=False, with_log_configuration=False)
-    except HydraException as error:
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError) as error:
         raise ConfigError(" ".join(str(error).split()), where=faults.guilty_file(str(error), cwd)) from error
     finally:
         GlobalHydra.instance().clear()

@@ -74,11 +74,11 @@ def sets(path: Path, group: str, key: str) -> bool:
 
 
 def guilty_file(message: str, cwd: Path) -> str | None:
-    """The option file that Hydra's message is about, where a YAML fault names one."""
-    for folder in search_dirs(cwd):
-        for path in folder.rglob("*.yaml"):
-            if str(path) in message or path.name in message:
-                return shown(path, cwd)
+    """The option file that a message is about: by its path, else as Hydra writes it, ``'group/name'``."""
+    files = [(folder, path) for folder in search_dirs(cwd) for path in sorted(folder.rglob("*.yaml"))]
+    for folder, path in files:
+        if str(path) in message or f"'{path.relative_to(folder).with_suffix('').as_posix()}'" in message:
+            return shown(path, cwd)
     return None
 
 

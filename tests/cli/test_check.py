@@ -29,10 +29,10 @@ def states(text: str) -> dict[str, dict]:
     return {check["name"]: check for check in json.loads(text)["checks"]}
 
 
-def write_model(folder: Path, *, template: bool = True, weights: bool = True, context: int = 128) -> Path:
+def write_model(folder: Path, *, template: bool = True, weights: bool = True, context: int = 128, vocabulary: int = 50) -> Path:
     """A model's files as far as the checks read them."""
     folder.mkdir(parents=True)
-    (folder / "config.json").write_text(json.dumps({"max_position_embeddings": context}))
+    (folder / "config.json").write_text(json.dumps({"max_position_embeddings": context, "vocab_size": vocabulary, "eos_token_id": 7}))
     (folder / "tokenizer_config.json").write_text(json.dumps({"chat_template": "{{ messages }}"} if template else {}))
     if weights:
         header = json.dumps({"model.layers.0.self_attn.q_proj.weight": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}}).encode()
@@ -72,7 +72,7 @@ def test_gpus_that_are_not_here_are_assumed_and_said(rlvr: Callable) -> None:
 
 def test_a_cached_hub_model_is_found(rlvr: Callable, here: Path) -> None:
     repository = here / "hub" / "models--Qwen--Qwen2.5-1.5B-Instruct"
-    write_model(repository / "snapshots" / "abc", context=32768)
+    write_model(repository / "snapshots" / "abc", context=32768, vocabulary=151936)
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text("abc")
     found = states(rlvr("check", "model=qwen1.5b", "--json").out)
@@ -85,6 +85,7 @@ def test_a_cached_hub_model_is_found(rlvr: Callable, here: Path) -> None:
         ({"template": False}, [], "template", "has no chat template"),
         ({"weights": False}, [], "model", "has no weights"),
         ({"context": 32}, [], "context", "do not fit the model's context of 32"),
+        ({}, ["model.stop_token_ids=[1,50]"], "stop ids", "50 is not a token of a vocabulary of 50"),
         ({}, ["peft=lora", "model.lora_target_modules=[qkv]"], "lora targets", "has no module 'qkv'"),
         ({}, ["trainer.per_device_train_batch_size=13"], "plan", "not a multiple of G"),
         ({}, ["dataset.limit=3"], "steps", "would end after 0 steps"),

@@ -74,8 +74,16 @@ def test_a_term_can_be_dropped(here: Path) -> None:
         ("modle=big", "modle is not a key", "model=OPTION (rlvr ls model)"),
         ("+foo=3", "+foo adds a key that nothing reads", "rlvr ls"),
         ("+trainer.foo=3", "+trainer.foo adds a key that nothing reads", "rlvr config trainer"),
-        ("trainer.max_steps=abc", "trainer.max_steps must be a whole number of at least -1, not 'abc'", "trainer.max_steps=200"),
-        ("trainer.max_steps=2.5", "trainer.max_steps must be a whole number of at least -1, not 2.5", "trainer.max_steps=200"),
+        (
+            "algorithm.num_iterations=abc",
+            "algorithm.num_iterations must be a whole number of at least 1, not 'abc'",
+            "algorithm.num_iterations=1",
+        ),
+        (
+            "algorithm.num_iterations=2.5",
+            "algorithm.num_iterations must be a whole number of at least 1, not 2.5",
+            "algorithm.num_iterations=1",
+        ),
         ("generation.temperature=0", "generation.temperature must be a number above 0, not 0", "generation.temperature=1.0"),
         ("algorithm.num_generations=1", "algorithm.num_generations must be a whole number of at least 2", "algorithm.num_generations=8"),
         ("algorithm.beta=-1", "algorithm.beta must be a number of at least 0, not -1", "algorithm.beta=0.0"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from rlvr_cli.config.compose import compose, frozen_text
 from rlvr_cli.config.options import GROUPS, groups, options, shipped
@@ -23,9 +24,19 @@ def every_option() -> list[tuple[str, str]]:
     return [(g, o) for g in groups(Path("/")) if g not in NOT_PART_OF_A_RUN for o in options(g, Path("/"))]
 
 
+def trains(option: str) -> bool:
+    """Whether a dataset option has training rows."""
+    content = yaml.safe_load(options("dataset", Path("/"))[option].path.read_text())
+    content = content.get("dataset", content)
+    return bool(content.get("train") or content.get("generator") or ("dataset", option) in NEEDS)
+
+
 @pytest.mark.parametrize(("group", "option"), every_option())
 def test_option_composes_and_passes_every_rule(group: str, option: str, here: Path) -> None:
-    composed = compose([f"{group}={option}", *NEEDS.get((group, option), [])])
+    words, root = [f"{group}={option}", *NEEDS.get((group, option), [])], "train"
+    if group == "dataset" and not trains(option):  # a set with held-out rows only is for `rlvr eval`
+        words, root = [*words, "checkpoint=x"], "eval"
+    composed = compose(words, root=root)
     assert composed.choices[group] == option
     assert Path(composed.sources[group]).is_file()
 

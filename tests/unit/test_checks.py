@@ -49,6 +49,13 @@ REFUSED = [
     ({"model.dtype": "bfloat16"}, "no fp32 masters", "hardware.zero_stage=0"),
     ({"model.dtype": "float16", "hardware.ranks": 1}, "no fp32 masters", "model.dtype=float32"),
     ({"model.dtype": "float16", "trainer.bf16": True, "hardware.zero_stage": 2}, "contradicts trainer.bf16", "model.dtype=auto"),
+    ({"model.attn_implementation": "flash_attention_2", "hardware.device": "cpu"}, "needs a GPU", "model.attn_implementation=sdpa"),
+    ({"model.attn_implementation": "flash_attention_2", "model.dtype": "float32"}, "does not take", "model.attn_implementation=sdpa"),
+    (
+        {"generation.backend": "vllm_colocate", "hardware.ranks": 3, "generation.tensor_parallel_size": 2},
+        "does not divide hardware.ranks=3",
+        "generation.tensor_parallel_size=1",
+    ),
     ({"algorithm.loss_type": "cispo"}, "cispo clamps", "algorithm.epsilon_high=5.0"),
     ({"algorithm.loss_type": "cispo", "algorithm.epsilon_high": 0.28}, "cispo clamps", "algorithm.epsilon_high=5.0"),
     ({"algorithm.importance_sampling_level": "sequence"}, "GSPO is loss_type=grpo", "algorithm=gspo"),
