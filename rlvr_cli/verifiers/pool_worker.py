@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import importlib
 import math
 import os
@@ -90,10 +91,14 @@ def _serve(job: dict[str, Any], out: int) -> None:
     frames.send(out, _reply(verdict, _cacheable(judge, job)))
 
 
+@functools.lru_cache(maxsize=64)
 def load(path: str) -> Callable[..., Verdict]:
-    """The function that ``package.module:name`` stands for."""
-    module, _, name = path.partition(":")
-    return getattr(importlib.import_module(module), name or "judge")
+    """The function that ``package.module:name`` stands for. Its module's ``warm_up()``, where it has one, does its slow imports
+    here: on a busy machine they can take longer than a sample's whole deadline, which starts only afterwards."""
+    name, _, function = path.partition(":")
+    module = importlib.import_module(name)
+    getattr(module, "warm_up", lambda: None)()
+    return getattr(module, function or "judge")
 
 
 def judged(judge: Callable[..., Verdict], completion: Any, row: dict[str, Any], options: dict[str, Any]) -> Verdict:

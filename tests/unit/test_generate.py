@@ -271,3 +271,38 @@ def test_reasoning_gym_rows_carry_what_its_scorer_needs():
 
     with pytest.raises(DataError, match=r"names=\[chain_sum\]"):
         next(generator("reasoning_gym")(count=1, seed=0, names=["chainsum"]))
+
+
+# ------------------------------------------------------------------------------------------ the verifiers prove the golds
+
+
+@pytest.mark.parametrize("name", [n for n in LOCAL if n != "mixed"])
+def test_every_gold_gets_full_marks_from_its_own_reward(name):
+    from rlvr_cli.data.prove import KIND_REWARDS, prove
+
+    rows = list(generator(name)(count=60, seed=9))
+    module = KIND_REWARDS[rows[0]["kind"]]["fn"].rpartition(".")[0]
+    pytest.importorskip(module, reason=f"{module} is not there")
+    proved = prove(rows)
+    assert not proved.bad and not proved.not_checkable, proved.lines()
+
+
+@pytest.mark.parametrize("name", [n for n in LOCAL if n not in ("mixed", "programs")])
+def test_the_gold_of_another_row_is_refused(name):
+    """A reward that accepts any gold would prove nothing: golds are handed on by one row, and equal answers left out."""
+    from rlvr_cli.data.columns import plain_columns
+    from rlvr_cli.data.prove import KIND_REWARDS
+    from rlvr_cli.rewards_api import bind
+
+    rows = plain_columns(list(generator(name)(count=40, seed=9)))
+    term = KIND_REWARDS[rows[0]["kind"]]
+    pytest.importorskip(term["fn"].rpartition(".")[0], reason=f"{term['fn']} is not there")
+    [bound] = bind({"terms": {"it": term}}, list(rows[0]))
+    turned = [
+        (row, bound.gold_completion(other))
+        for row, other in zip(rows, rows[1:] + rows[:1], strict=True)
+        if row["answer"] != other["answer"]
+    ]
+    columns = {key: [row[key] for row, _ in turned] for key in rows[0] if key != "prompt"}
+    scores = bound.call([row["prompt"] for row, _ in turned], [gold for _, gold in turned], columns).scores
+    assert len(turned) > 10 and sum(score == 1.0 for score in scores) <= len(turned) // 10, list(zip(scores, turned, strict=True))
