@@ -22,7 +22,7 @@ def test_the_whole_configuration_is_yaml_that_reads_back(rlvr: Callable, here: P
 def test_a_group_carries_its_meanings(rlvr: Callable, here: Path) -> None:
     text = rlvr("config", "optimizer").out
     assert "# Peak learning rate. (a number above 0)" in text
-    assert yaml.safe_load(text)["optimizer"]["learning_rate"] == pytest.approx(2e-4)
+    assert yaml.safe_load(text)["optimizer"]["learning_rate"] == compose([]).config.optimizer.learning_rate
     assert rlvr("config", "optimizer.learning_rate", "model=qwen1.5b").out == "optimizer.learning_rate: 1.0e-06\n"
 
 
