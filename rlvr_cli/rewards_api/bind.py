@@ -165,7 +165,10 @@ def _bind_one(name: str, term: Term, pool: Pool, columns: list[str] | None, sear
             )
     mix = {key: getattr(term, key) for key in ("weight", "gate", "cap", "when", "correct")}
     limits = {"row_timeout_s": pool.timeout_s, "batch_timeout_s": pool.batch_timeout_s}
-    return BoundTerm(name, term.fn, fn, needs, dict(term.options), **mix, **limits)
+    options = dict(term.options)
+    if pool.unsafe and "unsafe" in needs.options:  # run model-written code although nothing confines it
+        options.setdefault("unsafe", True)
+    return BoundTerm(name, term.fn, fn, needs, options, **mix, **limits)
 
 
 def _check_references(terms: Sequence[BoundTerm]) -> None:
