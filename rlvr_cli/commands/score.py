@@ -104,13 +104,18 @@ class output:
     """The file ``out=``, written whole or not at all, or standard output."""
 
     def __init__(self, path: str | None):
+        import os
+
         self.path = path
+        # A device or a pipe (/dev/null) is written straight: renaming over it would destroy it.
+        straight = path is not None and os.path.exists(path) and not os.path.isfile(path)
+        self.part = path if straight else f"{path}.part"
 
     def __enter__(self) -> TextIO:
         if self.path is None:
             return sys.stdout
         try:
-            self.file = open(self.path + ".part", "w", encoding="utf-8")
+            self.file = open(self.part, "w", encoding="utf-8")
         except OSError as error:
             raise ConfigError(f"can not write {self.path}: {error.strerror}", where="out") from error
         return self.file
@@ -122,10 +127,12 @@ class output:
             sys.stdout.flush()
             return
         self.file.close()
+        if self.part == self.path:
+            return
         if kind is None:
-            os.replace(self.path + ".part", self.path)
+            os.replace(self.part, self.path)
         else:
-            os.remove(self.path + ".part")
+            os.remove(self.part)
 
 
 def scored(choice: Any, source: str, size: int, tally: Tally) -> Iterable[dict[str, Any]]:

@@ -61,16 +61,19 @@ def write_rows(rows: Iterable[Row], out: str | None) -> int:
     if out in (None, "-"):
         return _write(rows, sys.stdout)
     path = Path(out).expanduser()
-    part = path.with_name(path.name + ".part")
+    straight = path.exists() and not path.is_file()  # a device or a pipe (/dev/null): renaming over it would destroy it
+    part = path if straight else path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with gzip.open(part, "wt", encoding="utf-8") if path.suffix == ".gz" else open(part, "w", encoding="utf-8") as file:
             count = _write(rows, file)
-        os.replace(part, path)
+        if not straight:
+            os.replace(part, path)
     except OSError as error:
         raise DataError(f"{out} cannot be written: {error.strerror}", where="out") from error
     finally:
-        part.unlink(missing_ok=True)
+        if not straight:
+            part.unlink(missing_ok=True)
     return count
 
 
