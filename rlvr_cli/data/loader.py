@@ -19,7 +19,7 @@ import hashlib
 import itertools
 import json
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -69,11 +69,14 @@ class Loaded:
         return Counter(d.reason for d in self.dropped)
 
     def said(self) -> list[str]:
-        """The notes and the counted drops as lines for a person: a reason, how often, and the first place."""
+        """The notes and the counted drops as lines for a person: a kind of reason, how often, and the first place."""
         lines = list(self.notes)
-        for reason, count in self.reasons.most_common():
-            first = next(d.where for d in self.dropped if d.reason == reason)
-            lines.append(f"dropped {count} row{'s' * (count != 1)}: {reason} (first: {first})")
+        kinds: dict[str, list[Dropped]] = defaultdict(list)
+        for drop in self.dropped:
+            kinds[drop.reason.partition(": ")[0]].append(drop)
+        for kind, drops in sorted(kinds.items(), key=lambda item: -len(item[1])):
+            reason = drops[0].reason if len({d.reason for d in drops}) == 1 else kind
+            lines.append(f"dropped {len(drops)} row{'s' * (len(drops) != 1)}: {reason} (first: {drops[0].where})")
         return lines
 
 

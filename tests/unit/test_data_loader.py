@@ -58,6 +58,19 @@ def test_rows_that_lack_something_are_counted_by_reason(tmp_path):
     assert any("line 2" in d.where for d in loaded.dropped)
 
 
+def test_a_thousand_broken_lines_are_a_few_lines_to_read(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n".join(['{"prompt": "a", "answer": "1"}', *(f'{{"prompt": {i}x' for i in range(1000)), "null"]))
+    loaded = all_rows(str(path), on_broken="drop")
+    said = [line for line in loaded.said() if line.startswith("dropped")]
+    assert (
+        len(loaded.dropped) == 1001
+        and len(said) == 2
+        and said[0].startswith("dropped 1000 rows: not JSON (first: ")
+        and "line 2)" in said[0]
+    )
+
+
 def test_a_transform_that_fails_drops_the_row_aloud(tmp_path):
     path = file_of(tmp_path, [{"prompt": "a", "answer": "x #### 7"}, {"prompt": "b", "answer": "no mark"}, {"prompt": "c"}])
     loaded = all_rows(path, answer_transform="rlvr_cli.data.answers.after_hashes")
