@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from rlvr_cli.config.schema import Config
+from rlvr_cli.launch import trackers
 from rlvr_cli.launch.plan import Plan
 from rlvr_cli.launch.processes import Kept
 
@@ -48,4 +49,5 @@ def environment(plan: Plan, run_dir: Path, attempt: int) -> dict[str, str]:
 def start(config: Config, plan: Plan, run_dir: Path, log: Path, attempt: int) -> Kept:
     """Start this node's ranks."""
     run_dir = run_dir.resolve()  # absolute, so that a list of processes says whose they are
-    return Kept.start(command(config, plan, run_dir / "config.yaml"), log, env=environment(plan, run_dir, attempt))
+    env = environment(plan, run_dir, attempt) | trackers.environment(config, run_dir)
+    return Kept.start(command(config, plan, run_dir / "config.yaml"), log, env=env)

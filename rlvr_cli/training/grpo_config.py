@@ -132,6 +132,7 @@ def of_the_run(config: Config, run_dir: Path) -> dict[str, Any]:
         "logging_nan_inf_filter": False,
         "report_to": config.tracker.report_to or "none",
         "run_name": run_dir.name,
+        "project": config.tracker.project or "rlvr",  # trackio's; the other trackers read the environment
         "disable_tqdm": True,
         "remove_unused_columns": False,
         "ddp_find_unused_parameters": False,
