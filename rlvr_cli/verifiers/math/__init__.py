@@ -52,6 +52,8 @@ def judge_batch(
             verdicts.append(judge_here(completion, row, **options))
         except compare.NeedsCas:
             verdicts.append(None)
+        except Exception as error:  # a fault of ours on one row is no verdict on it, and no reason to lose a run
+            verdicts.append(Verdict(None, f"judging failed: {type(error).__name__}: {str(error)[:80]}"))
     hard = [i for i, verdict in enumerate(verdicts) if verdict is None]
     if hard:
         from rlvr_cli.verifiers.pool import judge_many

@@ -279,8 +279,8 @@ class _Judge:
             xs, ys = xs if xs is not None else (a,), ys if ys is not None else (g,)
             if len(set(xs)) != len(set(ys)) and not (len(ys) == 1 and ys[0] != g and len(xs) == 1):
                 return self._one(xs, ys)
-        if a[0] == "seq" and a[1:3] == ("[", "]") and len(a[3]) == 2 and g[0] != "seq":
-            return False  # a closed interval, not a pair of values
+        if any(p[0] == "seq" and p[1:3] != ("(", ")") and len(p[3]) == 2 and q[0] != "seq" for p, q in ((a, g), (g, a))):
+            return False  # an interval, not a pair of values
         if is_ordered(g) or is_ordered(a):
             return self._in_order(list(xs), list(ys))
         return self._as_sets(list(xs), list(ys))

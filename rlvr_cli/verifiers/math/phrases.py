@@ -27,7 +27,7 @@ _OPTION = (
 )
 _WEAK_HEAD = r"\b(?:the\s+)?(?:final\s+)?(?:result|solution|value)s?\s*[*_]*\s*(?::|is\s*:|are\s*:)\s*"
 _OTHERS = (
-    r"(?:最终|最后|正确|标准|参考)?(?:答案|结果|选项)(?:应该|应|就)?(?:是|为|等于|：|:|選|选)\s*[:：]?\s*|(?:故|应|因此|所以|综上|，|,|。|^)\s*(?:本题)?(?:应)?选(?:择|项)?\s*[:：]?\s*"
+    r"(?:最终|最后|正确|标准|参考)?(?:答案|结果|选项)(?:应该|应|就)?(?:是|为|等于|：|:|選|选)\s*[:：]?\s*|(?:故|应|因此|所以|综上|，|,|。|^)[ \t]*(?:本题)?(?:应)?选(?:择|项)?\s*[:：]?\s*"
     r"|(?<![问回解])答\s*[:：]\s*|(?:最終的な)?(?:答え|解答|正解|答)(?:は|：|:)[、,]?\s*|(?:최종\s*)?(?:정답|답|해답)(?:은|:|는)\s*[:：]?\s*"
     r"|\b(?:la\s+|una\s+)?(?:respuesta|réponse|risposta|resposta|solución|resultado)(?:\s+(?:final|finale|correcta|correcte|corretta|correta|es|definitiva))*\s*(?:est|es|è|é|:|será|=)\s*:?\s*"
     r"|\b(?:die\s+|das\s+)?(?:richtige\s+|endgültige\s+)?(?:end)?(?:antwort|ergebnis|resultat)(?:\s+(?:ist|lautet|beträgt))?\s*(?::|(?<=ist)|(?<=lautet)|(?<=beträgt))\s*:?\s*"
@@ -196,7 +196,7 @@ def is_echo(text: str) -> bool:
 def conclusion(text: str) -> tuple[str, str] | None:
     """The closing formula or number of a text that is finished; None when nothing concludes. The stated fall-back."""
     text = _CODE.sub(" ", text[-3000:])
-    if "<<" in text and re.search(r"<<[^<>\n]*=[^<>\n]*>>", text):
+    if re.search(r"<<[^<>\n]*=", text):
         return None  # calculator annotations belong to a form that ends with #### or "A:"; without it the text was cut
     stated_now = stated(text)
     if stated_now and not is_negated(text[stated_now[-1][0] : stated_now[-1][1]], stated_now[-1][2]):

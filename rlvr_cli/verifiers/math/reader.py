@@ -194,7 +194,7 @@ class _Parser:
     def joined(self, before: Node) -> Node:
         """The next implicit factor; a whole number before a plain fraction makes a mixed number."""
         whole = before[0] == "num" and before[2] is None and before[1].denominator == 1
-        if whole and self.peek()[0] == "n" and self.peek(1) == ("o", "/") and self.peek(2)[0] == "n" and "." not in self.peek()[1]:
+        if whole and self.peek()[0] == "n" and self.peek(1) == ("o", "/") and self.peek(2)[0] == "n" and "." not in self.peek()[1] + self.peek(2)[1]:
             top, low = integer(self.next()[1]), (self.next(), integer(self.next()[1]))[1]
             if low:
                 return ("mixed", Fraction(top, low))
@@ -298,8 +298,8 @@ class _Parser:
         kind, text = self.next()
         if text.lower() == "base":
             kind, text = self.next()
-        if kind == "n":
-            base = integer(text)
+        if kind == "n" and text.isdigit() and len(text) < 4:
+            base = int(text)
         elif text.lower() in NUMBER_BASES:
             base = NUMBER_BASES[text.lower()]
         else:

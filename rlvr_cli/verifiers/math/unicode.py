@@ -57,6 +57,8 @@ def _plain_char(char: str) -> str:
     kind = unicodedata.category(char)
     if kind == "Nd":
         return str(unicodedata.decimal(char))
+    if kind == "Cs":  # half of a surrogate pair: no character
+        return "\ufffd"
     if kind == "Zs":
         return " "
     if kind == "Cf":  # zero-width joiners, direction marks: invisible, so they carry no answer
