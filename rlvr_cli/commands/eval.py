@@ -62,6 +62,7 @@ def prepare(words: list[str], *, root: str) -> tuple[Any, Any, Path]:
     from rlvr_cli.config.compose import compose
     from rlvr_cli.evaluation.target import find_target
 
+    words = [quoted(word) for word in words]
     outputs = Path(value_of(words, "run.dir") or "outputs")
     target = find_target(value_of(words, "checkpoint") or "", outputs)
     inherited = target.run_config()
@@ -69,6 +70,17 @@ def prepare(words: list[str], *, root: str) -> tuple[Any, Any, Path]:
     config = compose(words, root=root, inherit=inherited or None).config
     need_reward_and_data(config, target)
     return config, target, outputs
+
+
+def quoted(word: str) -> str:
+    """A path in quotes, so that Hydra's grammar takes any folder's name.
+
+    >>> quoted("checkpoint=outputs/a=b"), quoted("eval.k=2")
+    ('checkpoint="outputs/a=b"', 'eval.k=2')
+    """
+    key, _, value = word.partition("=")
+    plain = key in ("checkpoint", "baseline", "sample.out") and not value.startswith(("'", '"')) and '"' not in value
+    return f'{key}="{value}"' if plain and any(c in value for c in "=, ()[]{}") else word
 
 
 def value_of(words: list[str], key: str) -> str | None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-WIDTH, HEIGHT = 480, 250
+WIDTH, WIDE, HEIGHT = 480, 1060, 250
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 34
 POINTS = 240  # beyond this a series is averaged in bins
 
@@ -40,10 +40,11 @@ class Frame:
     x1: float
     y0: float
     y1: float
+    width: float = WIDTH
 
     def x(self, value: float) -> float:
         """Place of a step."""
-        return LEFT + (value - self.x0) / ((self.x1 - self.x0) or 1) * (WIDTH - LEFT - RIGHT)
+        return LEFT + (value - self.x0) / ((self.x1 - self.x0) or 1) * (self.width - LEFT - RIGHT)
 
     def y(self, value: float) -> float:
         """Place of a value, from the top."""
@@ -88,25 +89,25 @@ def path(frame: Frame, points: Sequence[Point]) -> str:
     return "M" + " ".join(f"{frame.x(x):.1f},{frame.y(y):.1f}" for x, y in points)
 
 
-def frame_of(lines: Sequence[Line], low: float | None, high: float | None) -> tuple[Frame, list[float]]:
+def frame_of(lines: Sequence[Line], low: float | None, high: float | None, width: float) -> tuple[Frame, list[float]]:
     """The ranges that hold every line, and the ticks of the value axis."""
     xs = [x for line in lines for x, _ in line.points]
     ys = [y for line in lines for _, y in line.points] + [v for line in lines for _, a, b in line.band for v in (a, b)]
     marks = ticks(min(ys) if low is None else low, max(ys) if high is None else high)
-    return Frame(min(xs), max(xs), marks[0], marks[-1]), marks
+    return Frame(min(xs), max(xs), marks[0], marks[-1], width), marks
 
 
-def chart(lines: Sequence[Line], *, unit: str = "", low: float | None = None, high: float | None = None) -> str:
+def chart(lines: Sequence[Line], *, unit: str = "", low: float | None = None, high: float | None = None, wide: bool = False) -> str:
     """An SVG of the lines, with axes and ticks. ``unit`` names what the value axis counts; empty lines give an empty text."""
     lines = [line for line in lines if line.points]
     if not lines:
         return ""
-    frame, marks = frame_of(lines, low, high)
+    frame, marks = frame_of(lines, low, high, WIDE if wide else WIDTH)
     said = "; ".join(f"{line.label}: {number(line.points[0][1])} to {number(line.points[-1][1])}" for line in lines)
     body = [f"<title>{escape(f'{unit}. {said}' if unit else said)}</title>", *axes(frame, marks)]
     for line in lines:
         body += drawn(frame, line)
-    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">{"".join(body)}</svg>'
+    return f'<svg viewBox="0 0 {frame.width} {HEIGHT}" role="img">{"".join(body)}</svg>'
 
 
 def axes(frame: Frame, marks: Sequence[float]) -> list[str]:
@@ -114,7 +115,7 @@ def axes(frame: Frame, marks: Sequence[float]) -> list[str]:
     parts = []
     for mark in marks:
         y = frame.y(mark)
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{frame.width - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
         parts.append(f'<text class="tick" x="{LEFT - 7}" y="{y + 4.5:.1f}" text-anchor="end">{number(mark)}</text>')
     middle = (frame.x0 + frame.x1) / 2
     for value, anchor in ((frame.x0, "start"), (middle, "middle"), (frame.x1, "end")):
@@ -148,11 +149,14 @@ def drawn(frame: Frame, line: Line) -> list[str]:
 def number(value: float) -> str:
     """A number of a chart: three digits that matter.
 
-    >>> [number(v) for v in (0.25, 1500.0, 0.00012, 12, -0.5, 0)]
-    ['0.25', '1,500', '0.00012', '12', '-0.5', '0']
+    >>> [number(v) for v in (0.25, 1500.0, 0.0004, 12, -0.5, 0)]
+    ['0.25', '1,500', '4e-4', '12', '-0.5', '0']
     """
     if value == 0:
         return "0"
     if abs(value) >= 1000:
         return f"{value:,.0f}"
-    return f"{value:.3g}" if abs(value) >= 1e-4 else f"{value:.1e}"
+    if abs(value) >= 1e-3:
+        return f"{value:.3g}"
+    digits, _, power = f"{value:.2e}".partition("e")
+    return f"{digits.rstrip('0').rstrip('.')}e{int(power)}"

@@ -11,7 +11,7 @@ from rlvr_cli.evaluation.compare import sentence
 from rlvr_cli.evaluation.intervals import points
 from rlvr_cli.report.load import HeldOutPoint, RunData
 
-DEAD, CUT, COLLAPSED, FELL = 0.6, 0.3, 0.05, 0.03
+DEAD, CUT, COLLAPSED, FELL = 0.6, 0.3, 0.05, 0.05
 
 
 def kept(run: RunData) -> HeldOutPoint | None:
@@ -80,7 +80,7 @@ def from_curves(run: RunData) -> list[tuple[str, str]]:
     """The field's usual illnesses, where their mark is there."""
     found = []
     best, last = kept(run), run.held_out[-1] if run.held_out else None
-    if best and last and best.accuracy - last.accuracy > FELL:
+    if best and last and best.accuracy - last.accuracy > FELL and last.accuracy < best.low:
         text = f"Accuracy fell from its peak, {said(best)} at step {best.step}, to {said(last)} at step {last.step}; final/ holds the peak."
         found.append(("warn", text))
     checks = (

@@ -80,16 +80,16 @@ def ranking(runs: Sequence[RunData]) -> str:
             best.step if best else "",
         ]
         warnings = sum(kind == "warn" for kind, _ in findings(run))
-        cells += [run.status.get("state", ""), f"{warnings} warnings" if warnings else ""]
-        mark = f'<span class="legend"><i class="c{list(runs).index(run) % 8}"></i></span>'
+        cells += [run.status.get("state", ""), f"{warnings} warning{'s' * (warnings > 1)}" if warnings else ""]
+        mark = f'<span class="mark c{list(runs).index(run) % 8}"></span>'
         rows.append(f'<tr><td class="key">{mark}{esc(run.name)}</td>' + "".join(f"<td>{esc(c)}</td>" for c in cells) + "</tr>")
-    return table(["run", "before", "best, in final/", "n", "at step", "state", ""], rows)
+    return table(["run", "before", "best, in final/", "n", "at step", "state", ""], rows, kind="rank")
 
 
-def table(headings: Sequence[str], rows: Sequence[str]) -> str:
+def table(headings: Sequence[str], rows: Sequence[str], *, kind: str = "") -> str:
     """A table that scrolls by itself on a narrow page."""
     top = "".join(f"<th>{esc(h)}</th>" for h in headings)
-    return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    return f'<div class="scroll {kind}"><table><thead><tr>{top}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
 
 
 # ---------------------------------------------------------------------------------------------- curves
@@ -118,9 +118,13 @@ def curves(runs: Sequence[RunData]) -> str:
 
 def figure(title: str, unit: str, lines: Sequence[Line], *, wide: bool = False, **limits: float) -> str:
     """A titled chart with its legend, or nothing."""
-    drawn = chart(lines, unit=f"{title}, {unit}" if unit else title, **limits)
+    said = f"{title}, {unit}" if unit else title
+    drawn = chart(lines, unit=said, **limits)
     if not drawn:
         return ""
+    if wide:  # text must stay readable on both, so a phone gets the narrow picture
+        broad = chart(lines, unit=said, wide=True, **limits)
+        drawn = f'<div class="broad">{broad}</div><div class="narrow">{drawn}</div>'
     shown = [line for line in lines if line.points]
     names = "".join(f'<li><i class="c{line.colour % 8}"></i>{esc(line.label)}</li>' for line in shown)
     legend = f'<ul class="legend">{names}</ul>' if len(shown) > 1 else ""
@@ -140,7 +144,7 @@ def accuracy_figure(runs: Sequence[RunData]) -> str:
             other = runs[0].series(f"eval/{name}")
             if other and [v for _, v in other] != [v for _, v in main]:
                 lines.append(Line(name, other, colour, dashed=True))
-    return figure("Held-out accuracy", "greedy, 95% interval", lines, wide=len(runs) > 1, low=0.0, high=1.0)
+    return figure("Held-out accuracy", "greedy, 95% interval", lines, wide=True, low=0.0, high=1.0)
 
 
 def reward_figure(runs: Sequence[RunData]) -> str:
@@ -291,10 +295,11 @@ def differences(runs: Sequence[RunData]) -> str:
     """The settings on which several runs differ."""
     configs = [flat(run.config) for run in runs]
     keys = [k for k in dict.fromkeys(k for c in configs for k in c) if k not in ("run.name", "run.dir")]
-    absent = object()
-    differing = [k for k in keys if len({json.dumps(c.get(k, str(absent)), sort_keys=True, default=str) for c in configs}) > 1]
+    differing = [k for k in keys if len({json.dumps(c.get(k), sort_keys=True, default=str) for c in configs}) > 1]
     rows = [
-        f'<tr><td class="key">{esc(k)}</td>' + "".join(f"<td>{esc(value_text(c.get(k)), 300)}</td>" for c in configs) + "</tr>"
+        f'<tr><td class="key">{esc(k)}</td>'
+        + "".join(f"<td>{esc(value_text(c[k]) if k in c else '—', 300)}</td>" for c in configs)
+        + "</tr>"
         for k in differing
     ]
     if not rows:

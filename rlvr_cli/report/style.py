@@ -25,7 +25,7 @@ figure{margin:0;background:var(--card);border:1px solid var(--line);border-radiu
 figure.wide{grid-column:1/-1}
 figcaption{font-size:14px;font-weight:600;display:flex;flex-wrap:wrap;justify-content:space-between;gap:2px 12px;margin:0 2px 4px}
 figcaption small{font-weight:400;color:var(--dim);font-size:13px}
-.wide svg{max-height:420px}
+.narrow{display:none}@media(max-width:700px){.narrow{display:block}.broad{display:none}}
 svg{display:block;width:100%;height:auto}
 svg .grid{stroke:var(--line);stroke-width:1}svg .tick{fill:var(--dim);font-size:15px;font-family:inherit;font-variant-numeric:tabular-nums}
 svg .line{fill:none;stroke:var(--k);stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}svg .dashed{stroke-dasharray:5 5}
@@ -40,7 +40,8 @@ table{border-collapse:collapse;width:100%;font-size:14px}
 th,td{text-align:left;vertical-align:top;padding:7px 12px;border-bottom:1px solid var(--line);font-variant-numeric:tabular-nums}
 tr:last-child td{border-bottom:0}th{color:var(--dim);font-weight:600;white-space:nowrap}
 td.key,code{font-family:ui-monospace,SFMono-Regular,Menlo,monospace;font-size:13px}
-td{overflow-wrap:anywhere}
+td{overflow-wrap:break-word}td:not(.key){min-width:5em}.rank td{white-space:nowrap}td.key{overflow-wrap:anywhere;min-width:9em}
+.mark{display:inline-block;width:10px;height:10px;border-radius:3px;background:var(--k);margin-right:8px}
 .samples{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));gap:14px}
 .sample{background:var(--card);border:1px solid var(--line);border-left:4px solid var(--line);border-radius:8px;padding:10px 12px;
 min-width:0}

@@ -4,7 +4,7 @@
 [['model=tiny', 'seed=1', 'reward=math'], ['model=tiny', 'seed=1', 'reward=format_only'],
  ['model=tiny', 'seed=2', 'reward=math'], ['model=tiny', 'seed=2', 'reward=format_only']]
 >>> [job.name for job in expand(["seed=range(1,4)", "optimizer.learning_rate=1e-4"])]
-['seed=1', 'seed=2', 'seed=3']
+['seed-1', 'seed-2', 'seed-3']
 """
 
 from __future__ import annotations
@@ -30,17 +30,18 @@ class Words:
 
     @property
     def name(self) -> str:
-        """A folder name that says what varies: ``reward=math,seed=1``."""
-        return folder_name(",".join(sorted(self.varied)) or "job")
+        """A folder name that says what varies, ``reward-math+seed-1``, and that Hydra and a shell take without quotes."""
+        pairs = (word.partition("=") for word in sorted(self.varied))
+        return folder_name("+".join(f"{key.split('.')[-1]}-{value}" for key, _, value in pairs) or "job")
 
 
 def folder_name(text: str) -> str:
     """``text`` with only characters that a run's name may have, short, and still different where the text differs.
 
-    >>> folder_name("seed=1"), folder_name("model.path=a/b")
-    ('seed=1', 'model.path=a-b-ee3178')
+    >>> folder_name("seed-1"), folder_name("path-a/b")
+    ('seed-1', 'path-a-b-3a05f4')
     """
-    clean = re.sub(r"\.{2,}", ".", re.sub(r"[^\w.,=+@-]+", "-", text)).strip("-.,=+@")[:LONGEST_NAME]
+    clean = re.sub(r"\.{2,}", ".", re.sub(r"[^\w.+@-]+", "-", text)).strip("-.+@")[:LONGEST_NAME]
     return clean if clean and clean == text else f"{clean or 'job'}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
 
 

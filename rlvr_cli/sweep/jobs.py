@@ -3,7 +3,7 @@
 A job is found again by its fingerprint, not by its name alone: the same words with another package default, or another
 data file, are another job, and get a folder of their own. Accuracy is that of the model the run keeps (``final/``)::
 
-    Job(words=..., path=outputs/sweep-reward-seed/reward=math,seed=1, status="finished", accuracy=0.98, n=500, seconds=131.0)
+    Job(words=..., path=outputs/sweep-reward+seed/reward-math+seed-1, status="finished", accuracy=0.98, n=500, seconds=131.0)
 """
 
 from __future__ import annotations

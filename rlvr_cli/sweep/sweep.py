@@ -3,9 +3,9 @@
 Each job is ``python -m rlvr_cli.main train ...`` under a keeper: a process tree with its own ports, server and logs,
 which ends when this process ends, however it ends. A failed job is a row of the table, not the end of the sweep::
 
-    outputs/sweep-reward,seed/sweep.csv
-    outputs/sweep-reward,seed/reward=math,seed=1/          a run like any other: rlvr report, rlvr eval
-    outputs/sweep-reward,seed/logs/reward=math,seed=1.log  what that job printed
+    outputs/sweep-reward+seed/sweep.csv
+    outputs/sweep-reward+seed/reward-math+seed-1/          a run like any other: rlvr report, rlvr eval
+    outputs/sweep-reward+seed/logs/reward-math+seed-1.log  what that job printed
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def folder_of(words: list[str], expanded: list[Words], cwd: Path) -> Path:
     varied = sorted({key_of(w) for w in expanded[0].varied})
     fixed = sorted(w for w in words if key_of(w) not in (*varied, "run.dir"))
     mark = "-" + hashlib.sha256("\0".join(fixed).encode()).hexdigest()[:6] if fixed else ""
-    return parent / (folder_name("sweep-" + ",".join(varied or ["one"])) + mark)
+    return parent / (folder_name("sweep-" + "+".join(key.split(".")[-1] for key in varied or ["one"])) + mark)
 
 
 def refuse_hopeless(jobs: list[Job]) -> None:

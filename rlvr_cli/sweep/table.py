@@ -1,7 +1,7 @@
 """The jobs of a sweep, ranked by held-out accuracy: for the terminal, and as ``sweep.csv``.
 
 overrides,status,accuracy,ci95,seconds,n,run,error
-"reward=math seed=1",finished,0.9800,"[0.9635, 0.9891]",131.2,500,outputs/sweep-reward-seed/...,
+"reward=math seed=1",finished,0.9800,"[0.9635, 0.9891]",131.2,500,outputs/sweep-reward+seed/...,
 """
 
 from __future__ import annotations

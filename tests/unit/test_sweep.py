@@ -131,7 +131,7 @@ def test_another_configuration_is_another_job(here):
     assert run([*words, "trainer.max_steps=7"], here) == 0
     assert calls(here) == 4
     names = sorted(p.name for p in (here / "outputs" / "mine").iterdir() if p.name.startswith("reward"))
-    assert names == ["reward=format_only", "reward=format_only-2", "reward=math", "reward=math-2"]
+    assert names == ["reward-format_only", "reward-format_only-2", "reward-math", "reward-math-2"]
 
 
 @pytest.mark.real
