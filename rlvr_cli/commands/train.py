@@ -95,7 +95,7 @@ def train(composed: Any, args: argparse.Namespace) -> int:
 
     plan = solve(composed.config, read_machine())
     frozen = freeze(composed.config, plan)
-    notes = require(frozen)
+    notes = require(frozen, fetch=not args.dry_run)
     if args.dry_run:
         return dry_run(frozen, plan, notes, as_json=args.json)
     for line in [*lines(plan), *notes]:

@@ -104,7 +104,9 @@ def has_data(config: Config) -> str | None:
     """Rows come from a generator or from a source."""
     data = config.dataset
     if data.generator and data.train:
-        raise ConfigError("dataset.generator and dataset.train are both set", where="dataset", fix="dataset.generator=null")
+        raise ConfigError(
+            "dataset.generator and dataset.train are both set", where="dataset", fix=f"dataset=jsonl dataset.train={data.train}"
+        )
     if not data.generator and not data.train and data.eval:
         raise ConfigError("this data set has held-out rows only", where="dataset.train", fix="rlvr eval ..., or dataset.train=FILE.jsonl")
     if not data.generator and not data.train:

@@ -47,11 +47,11 @@ class Finding:
 class World:
     """The configuration with what its checks share: the machine, the plan, the rows, the rewards; each found once, when asked for.
 
-    strict: the run starts on this machine now, so what is missing here is a fault.
+    strict: the run is for this machine, so what is missing here is a fault. fetch: it starts now, so hub rows are downloaded.
     """
 
-    def __init__(self, config: Config, *, strict: bool = False):
-        self.config, self.strict = config, strict
+    def __init__(self, config: Config, *, strict: bool = False, fetch: bool = False):
+        self.config, self.strict, self.fetch = config, strict, fetch
 
     @cached_property
     def machine(self) -> Any:
@@ -100,7 +100,7 @@ class World:
         from rlvr_cli.data.sources import find_path
 
         source = self.config.dataset.train
-        if self.config.dataset.generator or not source or model_files.looks_like_path(source) or find_path(source):
+        if self.fetch or self.config.dataset.generator or not source or model_files.looks_like_path(source) or find_path(source):
             return False
         return not any(folder.is_dir() for folder in hub_data_folders(source))
 
@@ -500,9 +500,9 @@ CHECKS: tuple[Callable[[World], str | None], ...] = (
 )
 
 
-def findings(config: Config, *, strict: bool = False) -> Iterator[Finding]:
+def findings(config: Config, *, strict: bool = False, fetch: bool = False) -> Iterator[Finding]:
     """Every check, one after the other; a check whose ground another one found missing is skipped."""
-    world, broken = World(config, strict=strict), set()
+    world, broken = World(config, strict=strict, fetch=fetch), set()
     for check in CHECKS:
         started = time.perf_counter()
         finding = outcome(check, world)
@@ -524,15 +524,16 @@ def outcome(check: Callable[[World], str | None], world: World) -> Finding:
     return Finding(name, "note" if isinstance(said, Note) else "ok", str(said))
 
 
-def require(config: Config) -> list[str]:
+def require(config: Config, *, fetch: bool = False) -> list[str]:
     """Stop at the first fault, the rules' or the world's; returns the sentences worth reading.
 
-    config: as the plan froze it, so that ``auto`` hides nothing. The run folder has its own words for a name that is taken.
+    config: as the plan froze it, so that ``auto`` hides nothing. fetch: the run starts now, so that hub rows are downloaded and
+    judged before a model loads. The run folder has its own words for a name that is taken.
     """
     from rlvr_cli.config.checks import check
 
     notes = check(config)
-    for finding in findings(config, strict=True):
+    for finding in findings(config, strict=True, fetch=fetch):
         if finding.error is not None:
             raise finding.error
         if finding.state == "note" and finding.name != "run folder":

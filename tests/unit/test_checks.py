@@ -34,7 +34,7 @@ REFUSED = [
     ({"model.path": ""}, "model.path is empty", "model=tiny"),
     ({"model.builder": "a.b"}, "model.path and model.builder are both set", "model.builder=null"),
     ({"dataset.train": None}, "dataset.train is empty", "dataset=arithmetic"),
-    ({"dataset.generator": "arithmetic"}, "dataset.generator and dataset.train", "dataset.generator=null"),
+    ({"dataset.generator": "arithmetic"}, "dataset.generator and dataset.train", "dataset=jsonl dataset.train=rows.jsonl"),
     ({"reward.terms": {}}, "no terms", "reward=math"),
     ({"reward.terms": {"a": {"fn": "m.f", "weight": 0}}}, "every reward weight is 0", "reward.terms.a.weight=1"),
     ({"reward.terms": {"a": {"fn": "m.f", "gate": "a"}}}, "gated", "reward.terms.a.gate=null"),
