@@ -126,7 +126,8 @@ def _reduced(encoder: Encoder, x: Any, base: type, depth: int) -> Any:
         return encoder.numbered("d", x, lambda: [_pairs(encoder, pairs, depth + 1)])
     plain = {
         int: lambda: int.__add__(x, 0), float: lambda: float.__mul__(x, 1.0), str: lambda: str.__str__(x),
-        complex: lambda: complex.__mul__(x, 1), bytes: lambda: bytes.__getitem__(x, slice(None)), bytearray: lambda: bytearray.__getitem__(x, slice(None)),
+        complex: lambda: complex.__mul__(x, 1), bytes: lambda: bytes.__getitem__(x, slice(None)),
+        bytearray: lambda: bytearray.__getitem__(x, slice(None)),
         tuple: lambda: tuple([*tuple.__iter__(x)]), frozenset: lambda: frozenset([*frozenset.__iter__(x)]),
     }[base]()  # fmt: skip
     return encoder.encode(plain, depth + 1)

@@ -11,6 +11,8 @@ nothing a program does can add to it.
 
 from __future__ import annotations
 
+import _sitebuiltins
+import builtins
 import io
 import json
 import os
@@ -54,12 +56,11 @@ def tests() -> None:
 
 
 def _spec() -> dict:
-    with open(SPEC, "rb", closefd=True) as file:
-        return json.loads(file.read())
-
-
-def _say(line: dict) -> None:
-    os.write(REPORT, json.dumps(line).encode() + b"\n")
+    parts = []
+    while part := os.read(SPEC, 1 << 16):
+        parts.append(part)
+    os.close(SPEC)
+    return json.loads(b"".join(parts))
 
 
 def _prepare() -> types.CodeType:
@@ -69,13 +70,19 @@ def _prepare() -> types.CodeType:
     problem, code = program.problem, None
     if problem is None:
         code, problem = _compiled(program.code)
-    with os.fdopen(REPORT, "wb") as report:
-        report.write(json.dumps({"extracted": program.code or None, "problem": problem}).encode())
+    _write_all(REPORT, json.dumps({"extracted": program.code or None, "problem": problem}).encode())
+    os.close(REPORT)
     if code is None:
         os._exit(3)
-    with open(FILE, "w", encoding="utf-8", errors="surrogatepass") as file:
-        file.write(program.code)
+    file = os.open(FILE, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o644)
+    _write_all(file, program.code.encode("utf-8", "surrogatepass"))
+    os.close(file)
     return code
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(fd, data) :]
 
 
 def _extracted(spec: dict) -> extract.Program:
@@ -97,9 +104,6 @@ def _standard_streams() -> None:
     sys.stdout = sys.__stdout__ = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)), encoding="utf-8", newline="\n")
     sys.stderr = sys.__stderr__ = io.TextIOWrapper(
         io.BufferedWriter(io.FileIO(2, "w", closefd=False)), encoding="utf-8", errors="backslashreplace", line_buffering=True)  # fmt: skip
-    import _sitebuiltins
-    import builtins
-
     builtins.exit, builtins.quit = _sitebuiltins.Quitter("exit", "Ctrl-D"), _sitebuiltins.Quitter("quit", "Ctrl-D")
     here = os.getcwd()
     sys.argv, sys.path[:] = [os.path.join(here, FILE)], [here, *[p for p in sys.path if p]]
@@ -107,7 +111,7 @@ def _standard_streams() -> None:
 
 def _main_module() -> types.ModuleType:
     main = types.ModuleType("__main__")
-    main.__dict__.update(__file__=sys.argv[0], __builtins__=__import__("builtins"))
+    main.__dict__.update(__file__=sys.argv[0], __builtins__=builtins)
     sys.modules["__main__"] = main
     return main
 

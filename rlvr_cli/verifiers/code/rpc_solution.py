@@ -21,9 +21,9 @@ __builtins__ = dict(vars(builtins))  # see codec
 class SolutionPeer(rpc.Peer):
     """Exports anything, answers anything."""
 
-    def __init__(self, wire: rpc.Wire, scope: dict[str, Any], failure: BaseException | None):
+    def __init__(self, wire: rpc.Wire, scope: dict[str, Any], failure: BaseException | None, tape: Tape):
         super().__init__(wire)
-        self.scope, self.broken = scope, failure
+        self.scope, self.broken, self.tape = scope, failure, tape
 
     def perform(self, name: str, args: list, kwargs: dict) -> Any:
         if name == "globals":
@@ -31,7 +31,7 @@ class SolutionPeer(rpc.Peer):
                 raise self.broken
             return [[n, _module_name(self.scope[n]) or self.scope[n]] for n in args[0] if n in self.scope]
         if name == "printed":
-            return _printed()
+            return self.tape.take().decode("utf-8", "replace")
         return super().perform(name, args, kwargs)
 
     def describe(self, x: Any) -> tuple[str, str]:
@@ -54,12 +54,25 @@ def _module_name(x: Any) -> Any:
     return {"module": x.__name__} if isinstance(x, types.ModuleType) else None
 
 
-def _printed() -> str:
-    text = sys.stdout.getvalue() if isinstance(sys.stdout, io.StringIO) else ""
-    if text:
-        sys.stdout.seek(0)
-        sys.stdout.truncate()
-    return text[: 1 << 20]
+class Tape(io.BytesIO):
+    """Standard output of a solution under assert tests: kept for tests that read it, up to a megabyte."""
+
+    def write(self, data: Any) -> int:
+        if self.tell() > _TAPE:
+            self.take()
+        return super().write(data)
+
+    def take(self) -> bytes:
+        text = self.getvalue()
+        self.seek(0)
+        self.truncate()
+        return text
+
+    def fileno(self) -> int:
+        return 1
+
+
+_TAPE = 1 << 20
 
 
 def serve(code: types.CodeType, fd: int, file: str) -> None:
@@ -72,12 +85,13 @@ def serve(code: types.CodeType, fd: int, file: str) -> None:
     sys.modules["solution"] = module
     scope = module.__dict__
     failure = None
-    sys.stdout = io.StringIO()
+    tape = Tape()
+    sys.stdout = sys.__stdout__ = io.TextIOWrapper(tape, encoding="utf-8", write_through=True)
     try:
         exec(code, scope)  # the walls are the sandbox's
     except BaseException as error:
         failure = error
-    peer = SolutionPeer(wire, scope, failure)
+    peer = SolutionPeer(wire, scope, failure, tape)
     try:
         while True:
             peer.answer(wire.receive())

@@ -15,7 +15,6 @@ import json
 import os
 import sys
 import types
-import unittest
 from typing import Any
 
 from rlvr_cli.verifiers.code import rpc
@@ -24,8 +23,8 @@ _MODULES = frozenset(
     [
         "math", "cmath", "re", "string", "random", "itertools", "functools", "collections", "heapq", "bisect", "json", "copy",
         "operator", "typing", "datetime", "decimal", "fractions", "statistics", "time",
-    ]  # fmt: skip
-)
+    ]
+)  # fmt: skip
 _HIDDEN = ("_", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_")
 _TEST_OBJECT_OPERATIONS = frozenset([
     "call", "getattr", "setattr", "iter", "next", "len", "bool", "getitem", "setitem", "contains", "repr", "str", "eq", "lt", "le",
@@ -69,7 +68,7 @@ class TestsPeer(rpc.Peer):
         if kind.__module__ in ("tests", "types", "functools", "_io"):
             measured = any("__bool__" in k.__dict__ or "__len__" in k.__dict__ for k in type(x).__mro__)
             return ("measured" if measured else "iterator" if hasattr(type(x), "__next__") else "object"), kind.__name__
-        raise TypeError(f"a test cannot hand a {kind.__name__} to the solution")
+        raise rpc.NotCarried(f"the tests hand a {kind.__name__} to the solution, which cannot cross the wall")
 
     def adopt(self, number: int, kind: str, name: str) -> Any:
         if kind.startswith("error:"):
@@ -86,12 +85,18 @@ class TestsPeer(rpc.Peer):
 
     def request(self, name: str, args: tuple, kwargs: dict) -> Any:
         """StopIteration out of a plain call would end ``all(map(f, xs))`` early, and so pass it."""
+        listening = sys.stdout is not sys.__stdout__
+        if listening:  # what was printed before nobody asked for
+            super().request("printed", (), {})
         try:
             return super().request(name, args, kwargs)
         except StopIteration as stop:
             if name == "call" and args[0]._rlvr[3] == "function":
                 raise RuntimeError("the solution raised StopIteration") from stop
             raise
+        finally:
+            if listening:
+                sys.stdout.write(super().request("printed", (), {}))
 
     def failure(self, names: list, args: list) -> BaseException:
         if names and names[0] in self.errors:
@@ -193,6 +198,8 @@ def _calls_that_lack(tree: ast.Module, entry_point: str | None) -> list[ast.stmt
 
 def _run_unittest(scope: dict[str, Any]) -> None:
     """Run every TestCase of the tests; raises when one fails."""
+    import unittest
+
     suite = unittest.TestSuite()
     for value in list(scope.values()):
         if isinstance(value, type) and issubclass(value, unittest.TestCase):
@@ -215,6 +222,8 @@ def _run_checks(checks: list[tuple[ast.stmt, bool]], scope: dict[str, Any], peer
             why = _one(node, scope)
         except rpc.PeerGone as error:
             return say(dead=str(error), trusted=peer.trusted_equality)
+        except rpc.NotCarried as error:
+            return say(broken=str(error))
         except ModuleNotFoundError as error:
             return say(broken=f"the tests need a module that the sandbox does not have: {error.name}")
         if counts:
@@ -232,7 +241,7 @@ def _one(node: ast.stmt, scope: dict[str, Any]) -> str:
     try:
         exec(code, scope)  # the tests' own code, in the tests' own sandbox
         return ""
-    except rpc.PeerGone:
+    except (rpc.PeerGone, rpc.NotCarried):
         raise
     except ModuleNotFoundError as error:
         if isinstance(node, (ast.Import, ast.ImportFrom)) and error.__traceback__ is not None:

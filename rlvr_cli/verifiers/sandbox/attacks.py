@@ -7,13 +7,11 @@
 from __future__ import annotations
 
 import ctypes
-import glob
 import json
 import os
 import resource
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -123,8 +121,7 @@ def _environment(t: dict) -> bool:
 
 def _other_processes(t: dict) -> bool:
     own = {str(os.getpid()), "1"}
-    seen = [p for p in glob.glob("/proc/[0-9]*/environ") if p.split("/")[2] not in own]
-    return any(_readable(p) for p in seen)
+    return any(_readable(f"/proc/{pid}/environ") for pid in os.listdir("/proc") if pid.isdigit() and pid not in own)
 
 
 def _signal_caller(t: dict) -> bool:
@@ -199,6 +196,8 @@ def _read_parent_memory(t: dict) -> bool:
 
 def _start_python(t: dict) -> bool:
     """Not an attack: a program may start its interpreter. Reported under its own name when it cannot."""
+    import subprocess
+
     done = subprocess.run([sys.executable, "-S", "-c", "print(7)"], capture_output=True, timeout=5)
     return done.stdout != b"7\n"
 
@@ -214,7 +213,8 @@ ATTACKS: dict[str, Callable[[dict], bool]] = {
     "signal the caller": _signal_caller, "signal the server": _signal_parent, "connect by TCP": _tcp,
     "connect to an abstract socket": _abstract,
     "open a socket of another family": _far_sockets, "make a namespace": _call("unshare", 0x10000000),
-    "change the root": _call("chroot", b"."), "mount": _call("mount", b"none", b"/tmp", b"tmpfs", 0, None), "trace a process": _call("ptrace", 0, 0, 0, 0),
+    "change the root": _call("chroot", b"."), "mount": _call("mount", b"none", b"/tmp", b"tmpfs", 0, None),
+    "trace a process": _call("ptrace", 0, 0, 0, 0),
     "raise a limit": _raise_limit, "become root": _become_root, "use the server's descriptors": _spare_descriptors,
     "read the server's memory": _read_parent_memory, "ignore SIGKILL": _ignore_kill, "an interpreter that does not start": _start_python,
 }  # fmt: skip

@@ -53,6 +53,8 @@ def prepare(tier: str, box: str, room: rooms.Plan) -> Cage:
     if not inside:
         cage.ruleset = landlock.ruleset(room.readable, [box], devices, [*room.package_homes, room.stdlib])
         cage.uid = SPARE_UID if os.geteuid() == 0 else None
+    if cage.ruleset is not None:
+        cage.ruleset = move_up(cage.ruleset)
     cage.filter = seccomp.prepare(seccomp.program(sockets=inside, signals=inside or scoped))
     return cage
 
@@ -61,39 +63,35 @@ def close_around(cage: Cage, allowed: limits.Limits, processes: int, fds: list[i
     """Turn this freshly forked process into a job: only ``fds`` survive, as 0, 1, 2 and so on."""
     os.setsid()
     os.chdir(cage.box)
-    _arrange(fds, keep=cage.ruleset)
+    for place, fd in enumerate(fds):
+        os.dup2(fd, place)
     limits.apply(allowed, processes=processes)
     _drop_uid(cage)
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
     if cage.ruleset is not None:
-        landlock.restrict(_RULES)
+        landlock.restrict(cage.ruleset)
     if cage.tier != UNSAFE:
         _drop_capabilities(cage)
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)  # the server is not dumpable; /dev/stdin needs /proc/self, which needs this
     if cage.filter is not None:
         seccomp.install(cage.filter)
-    if cage.ruleset is not None:
-        os.close(_RULES)
+    os.closerange(len(fds), 4096)  # the server's control socket and /proc among them
 
 
-_RULES = 9  # where the ruleset waits until it has been applied
+def reserve_places() -> None:
+    """Let the server's own descriptors start above those of a job, so that a received one is never in another's way."""
+    null = move_up(os.open("/dev/null", os.O_RDWR))
+    for place in range(PEER + 1):
+        os.dup2(null, place, inheritable=False)
+    os.close(null)
 
 
-def _arrange(fds: list[int], keep: int | None) -> None:
-    """Move the descriptors to their places and close all others, the server's control socket among them."""
-    high = [_above(fd) for fd in fds]
-    rules = _above(keep) if keep is not None else None
-    for place, fd in enumerate(high):
-        os.dup2(fd, place, inheritable=True)
-    if rules is not None:
-        os.dup2(rules, _RULES, inheritable=False)
-    os.closerange(len(fds), _RULES)
-    os.closerange(_RULES + (rules is not None), 4096)
-
-
-def _above(fd: int) -> int:
-    return fcntl.fcntl(fd, fcntl.F_DUPFD, 64)
+def move_up(fd: int) -> int:
+    """The same descriptor with a number above the places of a job."""
+    high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 16)
+    os.close(fd)
+    return high
 
 
 def _drop_uid(cage: Cage) -> None:

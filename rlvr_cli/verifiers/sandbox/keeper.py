@@ -16,17 +16,15 @@ import signal
 import socket
 import sys
 
-from rlvr_cli.verifiers.sandbox import cage, rooms, server, syscalls, watch
+from rlvr_cli.verifiers.sandbox import cage, limits, rooms, server, syscalls, watch
 
-PRELOAD = [
-    "abc", "array", "ast", "base64", "bisect", "builtins", "calendar", "cmath", "collections", "contextlib", "copy", "csv", "ctypes",
-    "dataclasses", "datetime", "decimal", "difflib", "enum", "errno", "fractions", "functools", "gc", "glob", "graphlib", "hashlib",
-    "heapq", "inspect", "io", "itertools", "json", "keyword", "linecache", "locale", "math", "multiprocessing", "numbers", "operator",
-    "os", "pathlib", "pprint", "queue", "random", "re", "secrets", "select", "selectors", "shlex", "shutil", "signal", "socket",
-    "stat", "statistics", "string", "struct", "subprocess", "sys", "tempfile", "textwrap", "threading", "time", "timeit", "token",
-    "tokenize", "traceback", "types", "typing", "unicodedata", "unittest", "unittest.mock", "uuid", "warnings", "weakref", "zlib",
-    "encodings.idna", "encodings.utf_8_sig", "encodings.latin_1", "encodings.cp1252", "encodings.utf_16", "_strptime", "_sitebuiltins",
-]  # fmt: skip
+# What short programs import most. Every module here costs each job a little (its pages are mapped at the fork and unmapped
+# at the end), and a module that is missing here costs only the jobs that import it.
+PRELOAD = (
+    "ast", "bisect", "builtins", "cmath", "collections", "contextlib", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions",
+    "functools", "heapq", "io", "itertools", "json", "linecache", "math", "operator", "random", "re", "string", "struct", "threading",
+    "time", "traceback", "types", "typing", "_sitebuiltins", "encodings.latin_1",
+)  # fmt: skip
 
 
 class Keeper:
@@ -128,6 +126,8 @@ def _server(control: socket.socket, keeper: Keeper, command: dict, start: socket
         keeper.control.close()
         host_pid = int(start.recv(32))
         start.close()
+        control = socket.socket(fileno=cage.move_up(control.detach()))
+        cage.reserve_places()
         syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
         walls, tree = _raise_walls(keeper.room, command, host_pid)
         server.Server(control, walls, tree).serve()
@@ -143,11 +143,12 @@ def _raise_walls(room: rooms.Plan, command: dict, host_pid: int) -> tuple[cage.C
     if tier == cage.NAMESPACES:
         proc = rooms.build(room, cage.INSIDE_UID)
         syscalls.drop_bounding_set()
-        tree = watch.Tree(proc, 1, alone=True)
+        tree = watch.Tree(None if proc is None else cage.move_up(proc), 1, alone=True)
         syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of uid clears it
     else:
         syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
-        tree = watch.Tree(os.open("/proc", os.O_PATH | os.O_DIRECTORY), host_pid, alone=False)
+        tree = watch.Tree(cage.move_up(os.open("/proc", os.O_PATH | os.O_DIRECTORY)), host_pid, alone=False)
+    limits.apply_fixed()
     walls = cage.prepare(tier, command["box"], room)
     if tier == cage.NAMESPACES:
         rooms.fresh_box(16)  # the rules hold for the folder above it, and so for every later mount there

@@ -41,19 +41,33 @@ class Limits:
 STACK = 120 << 20  # the kernel keeps 128 MB below the main stack free, whatever the limit was at exec
 
 
-def apply(limits: Limits, *, processes: int) -> None:
-    """Set this process's own limits, hard and soft alike: nothing can raise them again. ``processes`` is the uid's cap."""
-    memory, disk, cpu = limits.memory_mb << 20, limits.disk_mb << 20, math.ceil(limits.cpu_s) + 1
-    table = (
-        ("AS", memory), ("CPU", cpu), ("FSIZE", disk), ("NOFILE", limits.files), ("CORE", 0), ("NPROC", processes),
-        ("MEMLOCK", 0), ("MSGQUEUE", 0), ("SIGPENDING", 1024), ("RTPRIO", 0), ("NICE", 0),
-    )  # fmt: skip
-    for name, value in table:
+_FIXED = ("CORE", "MEMLOCK", "MSGQUEUE", "RTPRIO", "NICE")
+
+
+def apply_fixed() -> None:
+    """What no job needs, given up by the server once for all its jobs."""
+    for name in _FIXED:
         which = getattr(resource, f"RLIMIT_{name}", None)
         if which is not None:
-            hard = resource.getrlimit(which)[1]
-            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            resource.setrlimit(which, (value, value))
+            resource.setrlimit(which, (0, 0))
     hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
     soft = STACK if hard == resource.RLIM_INFINITY else min(STACK, hard)
     resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
+
+
+def apply(limits: Limits, *, processes: int) -> None:
+    """Set this process's own limits, hard and soft alike: nothing can raise them again. ``processes`` is the uid's cap."""
+    _set(resource.RLIMIT_AS, limits.memory_mb << 20)
+    _set(resource.RLIMIT_FSIZE, limits.disk_mb << 20)
+    _set(resource.RLIMIT_CPU, math.ceil(limits.cpu_s) + 1)
+    _set(resource.RLIMIT_NOFILE, limits.files)
+    _set(resource.RLIMIT_NPROC, processes)
+
+
+def _set(which: int, value: int) -> None:
+    """Lower a limit; one that is lower already stays."""
+    try:
+        resource.setrlimit(which, (value, value))
+    except ValueError:
+        hard = resource.getrlimit(which)[1]
+        resource.setrlimit(which, (hard, hard))
