@@ -17,6 +17,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from referencing.exceptions import Unresolvable
+
 from rlvr_cli.verifiers.json_schema.ecma import BadPattern
 from rlvr_cli.verifiers.json_schema.extract import Found, last_value
 from rlvr_cli.verifiers.json_schema.schema import Unreadable, read_schema, validator_of
@@ -46,8 +48,6 @@ def judge(
 
 
 def _verdict(found: Found, validator: Any, schema: Any, expected: dict[str, Any], partial: bool) -> Verdict:
-    from referencing.exceptions import Unresolvable
-
     try:
         errors = sorted(validator.iter_errors(found.value), key=lambda e: (len(e.absolute_path), str(e.absolute_path)))
     except Unresolvable as error:
@@ -100,7 +100,7 @@ def same(found: Any, expected: Any) -> bool:
 
 def warm_up() -> None:
     """Import the validators before a worker's first deadline runs: they take seconds on a busy machine."""
-    judge("\"a\"", {"schema": {"type": "string", "pattern": "a"}})
+    judge('"a"', {"schema": {"type": "string", "pattern": "a"}})
 
 
 def gold_completion(row: dict[str, Any]) -> str | None:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+import regex
+
 SPACE = r"\t\n\v\f\r\x20\xa0\ufeff\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 CLASSES = {"d": "0-9", "w": "A-Za-z0-9_", "s": SPACE}
 DEADLINE_S = 2.0
@@ -31,8 +33,6 @@ def matches(pattern: str, text: str) -> bool:
 @lru_cache(maxsize=512)
 def compiled(pattern: str):
     """The pattern, translated and compiled; what cannot be translated is compiled as it is."""
-    import regex
-
     for text in (translate(pattern), pattern):
         try:
             return regex.compile(text, regex.V0)

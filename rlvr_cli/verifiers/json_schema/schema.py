@@ -12,6 +12,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urldefrag
 
+# Imported here, not in the functions: a worker imports a judge before its first deadline starts.
+from jsonschema import Draft7Validator, FormatChecker, SchemaError, ValidationError, validators
+from referencing import Registry, Resource
+from referencing.exceptions import NoSuchResource, Unresolvable
+from referencing.jsonschema import DRAFT7
+
 from rlvr_cli.verifiers.json_schema.ecma import matches
 
 NONE_MAY_STAND = {"const", "default", "examples", "enum"}
@@ -64,8 +70,6 @@ def validator_of(schema: Any, *, formats: bool, remotes: dict[str, str]) -> Any:
 
 @lru_cache(maxsize=1024)
 def _validator(text: str, formats: bool, remotes: tuple[tuple[str, str], ...]) -> Any:
-    from jsonschema import Draft7Validator, FormatChecker, SchemaError, validators
-    from referencing.exceptions import Unresolvable
 
     schema = json.loads(text)
     base = validators.validator_for(schema, default=Draft7Validator)
@@ -85,7 +89,6 @@ def _validator(text: str, formats: bool, remotes: tuple[tuple[str, str], ...]) -
 
 def _with_ecma_properties(kind: Any, base: Any) -> Any:
     """``additionalProperties`` asks ``patternProperties`` too; the library's own version would ask Python's regular expressions."""
-    from jsonschema import validators
 
     original = base.VALIDATORS["additionalProperties"]
 
@@ -102,7 +105,6 @@ def _with_ecma_properties(kind: Any, base: Any) -> Any:
 
 
 def _pattern(validator, pattern, instance, schema):
-    from jsonschema import ValidationError
 
     if validator.is_type(instance, "string") and not matches(pattern, instance):
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
@@ -120,8 +122,6 @@ def _content(validator, _, instance, schema):
     import base64
     import binascii
 
-    from jsonschema import ValidationError
-
     if not validator.is_type(instance, "string"):
         return
     try:
@@ -134,9 +134,6 @@ def _content(validator, _, instance, schema):
 
 def _registry(remotes: dict[str, str]) -> Any:
     """Documents of local folders under their base URIs; everything else is unresolvable, never fetched."""
-    from referencing import Registry, Resource
-    from referencing.exceptions import NoSuchResource
-    from referencing.jsonschema import DRAFT7
 
     def retrieve(uri: str) -> Resource:
         for base, folder in remotes.items():
