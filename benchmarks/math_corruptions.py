@@ -28,7 +28,13 @@ _ECHOES = (
     "{question} I have to find out whether the answer is {number}.",
     "Question: {question}\nSuppose the answer is {number}. First I need to check this",
 )
-_SECONDS = ("A: {number} or {other}", "A: {number}, {other}", "A: {other} or {number}", "A: {number}\nA: {other}", "A: either {number} or {other}")
+_SECONDS = (
+    "A: {number} or {other}",
+    "A: {number}, {other}",
+    "A: {other} or {number}",
+    "A: {number}\nA: {other}",
+    "A: either {number} or {other}",
+)
 _UNITS = ("A: {number} dollars", "A: ${number}", "A: {number}%", "A: {number} apples", "A: {number} km", "A: {number} percent")
 
 

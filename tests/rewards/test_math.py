@@ -41,8 +41,10 @@ def test_a_gold_gets_full_marks_from_itself(gold):
 
 def test_different_golds_are_not_each_other():
     same = {(a, b) for a in GOLDS for b in GOLDS if a < b and equal(a, b)}
-    assert same <= {("60^\\circ", "\\frac{\\pi}{3}"), ("1, 2", "\\{1,2\\}"), ("5!", "120"), ("(1,2)", "1, 2"), ("(1,2)", "x=1,y=2"), ("1, 2", "x=1,y=2")} | {
-        ("\\ln 2", "\\log 2"), ("\\log 2", "\\ln 2"), ("(1,2)", "\\begin{pmatrix}1\\\\2\\end{pmatrix}"), ("101_2", "5 \\text{ cm}"),
+    assert same <= {
+        ("60^\\circ", "\\frac{\\pi}{3}"), ("1, 2", "\\{1,2\\}"), ("5!", "120"), ("(1,2)", "1, 2"), ("(1,2)", "x=1,y=2"),
+        ("1, 2", "x=1,y=2"),
+        ("\\ln 2", "\\log 2"), ("(1,2)", "\\begin{pmatrix}1\\\\2\\end{pmatrix}"), ("101_2", "5 \\text{ cm}"),
     }  # fmt: skip
 
 
@@ -53,7 +55,10 @@ def test_an_unreadable_gold_is_none(gold):
     assert gold_completion({"answer": gold}) is None
 
 
-@pytest.mark.parametrize(("gold", "plain"), [(7, "7"), (7.5, "7.5"), ("#### 7", "7"), ("3 + 4 = 7\n#### 7", "7"), ("So \\boxed{7}.", "7"), ("1+6\nA: 7", "7"), (["7"], "7")])
+@pytest.mark.parametrize(
+    ("gold", "plain"),
+    [(7, "7"), (7.5, "7.5"), ("#### 7", "7"), ("3 + 4 = 7\n#### 7", "7"), ("So \\boxed{7}.", "7"), ("1+6\nA: 7", "7"), (["7"], "7")],
+)
 def test_golds_of_other_types_and_worked_solutions(gold, plain):
     assert judge(f"\\boxed{{{plain}}}", {"answer": gold}).score == 1.0
     assert judge("\\boxed{8}", {"answer": gold}).score == 0.0
@@ -100,7 +105,13 @@ def test_what_extract_answer_says():
 
 @pytest.mark.parametrize(
     "evil",
-    ["__import__('os').system('touch {path}')", "open('{path}','w').write('x')", "\\text{{__import__('os').mkdir('{path}')}}", "sympify('open(\"{path}\",\"w\")')", "lambda: open('{path}', 'w')"],
+    [
+        "__import__('os').system('touch {path}')",
+        "open('{path}','w').write('x')",
+        "\\text{{__import__('os').mkdir('{path}')}}",
+        'sympify(\'open("{path}","w")\')',
+        "lambda: open('{path}', 'w')",
+    ],
 )
 def test_nothing_is_executed(evil, tmp_path):
     path = tmp_path / "pwned"
@@ -111,7 +122,18 @@ def test_nothing_is_executed(evil, tmp_path):
     assert not os.path.exists(path)
 
 
-BIG = ["9^{9^{9^9}}", "10^{10^{10}}!", "(10^8)!", "\\sum_{k=1}^{10^{12}} k", "((2^{99})^{9999})^{9999}", "\\binom{10^9}{10^8}", "9**9**9**9", "1" * 5001, "\\sin(10^{10^{9}})", "2^{" * 300 + "}" * 300]
+BIG = [
+    "9^{9^{9^9}}",
+    "10^{10^{10}}!",
+    "(10^8)!",
+    "\\sum_{k=1}^{10^{12}} k",
+    "((2^{99})^{9999})^{9999}",
+    "\\binom{10^9}{10^8}",
+    "9**9**9**9",
+    "1" * 5001,
+    "\\sin(10^{10^{9}})",
+    "2^{" * 300 + "}" * 300,
+]
 
 
 @pytest.mark.parametrize("big", BIG)
@@ -121,7 +143,26 @@ def test_giants_are_judged_and_not_computed(big):
     assert judge(f"\\boxed{{{big}}}", {"answer": big}).score == 1.0
 
 
-@pytest.mark.parametrize("piece", ["{", "(", "\\boxed{", "\\boxed{1}, ", "the answer is ", "#### 1\n", "<think>", "<answer>", "1,", "\\", " ", "\n", "\\frac{", "answer: ", "\ud800"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "{",
+        "(",
+        "\\boxed{",
+        "\\boxed{1}, ",
+        "the answer is ",
+        "#### 1\n",
+        "<think>",
+        "<answer>",
+        "1,",
+        "\\",
+        " ",
+        "\n",
+        "\\frac{",
+        "answer: ",
+        "\ud800",
+    ],
+)
 def test_endless_repeats_are_judged(piece):
     for text in (piece * (300_000 // len(piece)), "\\boxed{" + piece * 2000 + "}", "<answer>" + piece * 2000 + "</answer>"):
         assert judge(text, {"answer": "7"}).score == 0.0
@@ -146,9 +187,11 @@ def test_calculus_goes_to_the_algebra_system():
 
 
 PIECES = (
-    "\\boxed{ } { ( ) [ ] $ $$ \\frac \\sqrt ^ _ 1 23 0.5 , ; : ! % \\% x y + - * / = < \\le \\pm \\cup \\{ \\} \\text{a} <answer> </answer> <think> </think> #### answer is not or and "
-    "\\begin{pmatrix} & \\\\ \\end{pmatrix} \\infty \\pi \\log sin | \\int \\sum_{k=1}^{3} \\overline{3} 答案 是 ½ ² ٣ \x00 \ud800 \n . ? e i 10^9 \\circ A B Yes 7:20 p.m. km \\pmod 3 \\in \\mathbb{R} 2:3 0x1F"
-).split(" ")
+    "\\boxed{ } { ( ) [ ] $ $$ \\frac \\sqrt ^ _ 1 23 0.5 , ; : ! % \\% x y + - * / = < \\le \\pm \\cup \\{ \\} \\text{a} <answer> "
+    "</answer> <think> </think> #### answer is not or and \\begin{pmatrix} & \\\\ \\end{pmatrix} \\infty \\pi \\log sin | \\int \\sum_{k=1}^{3} \\overline{3} "
+    "答案 是 ½ ² ٣ \x00 \ud800 \n . ? e i 10^9 \\circ A B Yes 7:20 p.m. km \\pmod 3 \\in \\mathbb{R} 2:3 0x1F"
+)
+PIECES = PIECES.split(" ")
 
 
 def fuzzed(count, seed):
@@ -163,7 +206,10 @@ def judged_without_trouble(count, seed):
     for text in fuzzed(count, seed):
         for completion in (text, f"\\boxed{{{text}}}"):
             verdict = judge(completion, {"answer": rng.choice(golds)})
-            assert verdict.score in (0.0, 1.0) or "gold unreadable" in verdict.reason or "timed out" in verdict.reason, (completion, verdict)
+            assert verdict.score in (0.0, 1.0) or "gold unreadable" in verdict.reason or "timed out" in verdict.reason, (
+                completion,
+                verdict,
+            )
 
 
 def test_fuzzed_text_raises_nothing():

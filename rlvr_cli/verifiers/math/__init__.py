@@ -81,7 +81,11 @@ def judge_here(
     if found.text is None:
         return Verdict(0.0, found.problem or "no final answer found")
     same = _says(found, reference, Fraction(str(tolerance)), same_value)
-    return Verdict(float(same), f"equals the gold {_short(reference)}" if same else f"gold {_short(reference)}, answer {_short(found.text)}", found.text)
+    return Verdict(
+        float(same),
+        f"equals the gold {_short(reference)}" if same else f"gold {_short(reference)}, answer {_short(found.text)}",
+        found.text,
+    )
 
 
 def _says(found: Found, reference: str, tolerance: Fraction, same_value: compare.SameValue) -> bool:
@@ -118,7 +122,10 @@ def _prompt_text(prompt: Any) -> str | None:
     """The question's text, of a prompt in either form."""
     if prompt is None or isinstance(prompt, str):
         return prompt
-    return "\n".join(m["content"] for m in prompt if isinstance(m, dict) and m.get("role") == "user" and isinstance(m.get("content"), str)) or None
+    return (
+        "\n".join(m["content"] for m in prompt if isinstance(m, dict) and m.get("role") == "user" and isinstance(m.get("content"), str))
+        or None
+    )
 
 
 def _short(text: str, width: int = 60) -> str:

@@ -20,11 +20,13 @@ from .reader import Node
 from .tokens import Unreadable
 
 _SAME_NAME = frozenset(
-    "sin cos tan cot sec csc sinh cosh tanh coth sech csch exp floor".split()
+    "sin cos tan cot sec csc sinh cosh tanh coth sech csch exp floor".split()  # noqa: SIM905
 )  # fmt: skip
 _RENAMED = {
-    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arccot": "acot", "arcsec": "asec", "arccsc": "acsc", "arcsinh": "asinh", "arccosh": "acosh",
-    "arctanh": "atanh", "ln": "log", "log": "log", "abs": "Abs", "ceil": "ceiling", "Re": "re", "Im": "im", "sgn": "sign", "sign": "sign", "arg": "arg", "max": "Max", "min": "Min",
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arccot": "acot", "arcsec": "asec", "arccsc": "acsc",
+    "arcsinh": "asinh", "arccosh": "acosh",
+    "arctanh": "atanh", "ln": "log", "log": "log", "abs": "Abs", "ceil": "ceiling", "Re": "re", "Im": "im", "sgn": "sign",
+    "sign": "sign", "arg": "arg", "max": "Max", "min": "Min",
 }  # fmt: skip
 
 
@@ -73,7 +75,13 @@ def build(node: Node) -> Any:
         return (sympy.Add if kind == "add" else sympy.Mul)(*map(build, rest[0]))
     if kind in ("inv", "fact", "percent", "deg", "group"):
         x = build(rest[0])
-        return {"inv": lambda: 1 / x, "fact": lambda: sympy.factorial(x), "percent": lambda: x / 100, "deg": lambda: x * sympy.pi / 180, "group": lambda: x}[kind]()
+        return {
+            "inv": lambda: 1 / x,
+            "fact": lambda: sympy.factorial(x),
+            "percent": lambda: x / 100,
+            "deg": lambda: x * sympy.pi / 180,
+            "group": lambda: x,
+        }[kind]()
     if kind in ("pow", "root", "logb", "binom"):
         return _two(kind, build(rest[0]), build(rest[1]))
     if kind in ("sum", "prod", "int", "lim"):
@@ -105,7 +113,9 @@ def _announced(kind: str, rest: tuple) -> Any:
     var = sympy.Symbol(rest[0], real=True) if kind == "int" else sympy.Symbol(rest[0], integer=True)
     body = build(rest[3]).subs(sympy.Symbol(rest[0], positive=True), var)
     if kind == "int":
-        return sympy.Integral(body, var) if rest[1] is None or rest[2] is None else sympy.Integral(body, (var, build(rest[1]), build(rest[2])))
+        return (
+            sympy.Integral(body, var) if rest[1] is None or rest[2] is None else sympy.Integral(body, (var, build(rest[1]), build(rest[2])))
+        )
     return (sympy.Sum if kind == "sum" else sympy.Product)(body, (var, build(rest[1]), build(rest[2])))
 
 

@@ -10,6 +10,7 @@ The gold's kind leads: a single value is not met by a list, an ordered pair not 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -99,8 +100,10 @@ def _same_forms(a: Form, g: Form, judge: _Judge) -> bool:
     if a.unit and g.unit and not _units_agree(a.unit, g.unit):
         x, y = words.quantity(a.text + a.unit), words.quantity(g.text + g.unit)
         return x is not None and x == y
-    return any(judge.same(x, y) for y in g.trees for x in a.trees) or any(judge.same(x, y) for y in g.trees[:1] for x in a.loose) or any(
-        judge.same(x, y) for y in g.loose if re.match(r"\s*-?0,\d{3}", g.text) for x in a.trees
+    return (
+        any(judge.same(x, y) for y in g.trees for x in a.trees)
+        or any(judge.same(x, y) for y in g.trees[:1] for x in a.loose)
+        or any(judge.same(x, y) for y in g.loose if re.match(r"\s*-?0,\d{3}", g.text) for x in a.trees)
     )
 
 
@@ -125,7 +128,17 @@ class _Judge:
     def _same(self, a: Node, g: Node) -> bool:
         if a == g:
             return True
-        for attempt in (self._residues, self._bases, self._relations, self._systems, self._families, self._ratios, self._matrices, self._sets, self._collections):
+        for attempt in (
+            self._residues,
+            self._bases,
+            self._relations,
+            self._systems,
+            self._families,
+            self._ratios,
+            self._matrices,
+            self._sets,
+            self._collections,
+        ):
             verdict = attempt(a, g)
             if verdict is not None:
                 return verdict
@@ -162,8 +175,10 @@ class _Judge:
 
     def constants_agree(self, sides: list[Node]) -> bool:
         """Whether the plain numbers of a chain ``x = 2 = 3`` are one number."""
-        plain = [side for side in sides if side[0] == "num" or side[0] == "mul" and len(side[1]) == 2 and all(p[0] == "num" for p in side[1])]
-        return all(self.same_value(x, y, self.tolerance) or numeric.has_decimals(x) for x, y in zip(plain, plain[1:], strict=False))
+        plain = [
+            side for side in sides if side[0] == "num" or (side[0] == "mul" and len(side[1]) == 2 and all(p[0] == "num" for p in side[1]))
+        ]
+        return all(self.same_value(x, y, self.tolerance) or numeric.has_decimals(x) for x, y in itertools.pairwise(plain))
 
     def _equivalent(self, a: Node, g: Node) -> bool:
         """Two relations with the same solutions: one is a multiple of the other, or they vanish together."""
@@ -241,16 +256,23 @@ class _Judge:
         return self.same_value(*((other, fraction) if ratio is g else (fraction, other)), self.tolerance)
 
     def _matrices(self, a: Node, g: Node) -> bool | None:
-        if not numeric.has(g, "mat") and not numeric.has(a, "mat") or numeric.has(g, "rel", "set"):
+        if (not numeric.has(g, "mat") and not numeric.has(a, "mat")) or numeric.has(g, "rel", "set"):
             return None
         x, y = as_matrix(a, g), as_matrix(g, a)
         if x is None or y is None:
             return self.same_value(a, g, self.tolerance)
-        return len(x) == len(y) and len(x[0]) == len(y[0]) and all(self.same(p, q) for r, s in zip(x, y, strict=True) for p, q in zip(r, s, strict=True))
+        return (
+            len(x) == len(y)
+            and len(x[0]) == len(y[0])
+            and all(self.same(p, q) for r, s in zip(x, y, strict=True) for p, q in zip(r, s, strict=True))
+        )
 
     def _sets(self, a: Node, g: Node) -> bool | None:
         """Sets of reals as pieces, where either side can only be such a set."""
-        interval = any(_set_valued(n) or n[0] in ("union", "inter", "minus", "named", "builder") or n[0] == "seq" and n[1:3] != ("(", ")") for n in (a, g))
+        interval = any(
+            _set_valued(n) or n[0] in ("union", "inter", "minus", "named", "builder") or (n[0] == "seq" and n[1:3] != ("(", ")"))
+            for n in (a, g)
+        )
         if not interval or (a[0] == g[0] == "named"):
             return None
         if a[0] == g[0] == "seq" and a[1:3] != g[1:3] and not (len(a[3]) == len(g[3]) == 2):
@@ -324,7 +346,11 @@ def items(node: Node) -> tuple[Node, ...] | None:
     if node[0] == "list":
         found: list[Node] = []
         for item in unassigned(node[1]):
-            inner = items(item) if item[0] == "set" and len(item) > 2 or numeric.has(item, "pm") and item[0] not in ("seq", "list") else None
+            inner = (
+                items(item)
+                if (item[0] == "set" and len(item) > 2) or (numeric.has(item, "pm") and item[0] not in ("seq", "list"))
+                else None
+            )
             found.extend(inner if inner is not None else (item,))
         return tuple(found)
     if node[0] == "set":
@@ -375,7 +401,10 @@ def is_name(node: Node) -> bool:
     if node == ("const", "e") or node == ("const", "i"):
         return False
     if node[0] in ("mul", "seq", "ratio", "list"):
-        return all(is_name(part) or node[0] == "mul" and (part[0] in ("inter", "union", "group", "num") and part[0] != "num") for part in node[-1])
+        return all(
+            is_name(part) or (node[0] == "mul" and (part[0] in ("inter", "union", "group", "num") and part[0] != "num"))
+            for part in node[-1]
+        )
     if node[0] in ("inter", "union"):
         return is_name(node[1]) and is_name(node[2])
     return node[0] in ("inv", "fn") and all(is_name(part) for part in (node[2] if node[0] == "fn" else node[1:]))
@@ -404,7 +433,7 @@ def gold_value(node: Node) -> Node | None:
     sides = node[2][: exact + 1]
     if len(sides) == 2 and not is_name(sides[0]) and is_name(sides[1]) and not numeric.symbols(sides[0]):
         return sides[0]
-    if is_name(sides[0]) or len(sides) > 2 and not numeric.symbols(sides[-1]):
+    if is_name(sides[0]) or (len(sides) > 2 and not numeric.symbols(sides[-1])):
         return sides[-1]
     if not numeric.symbols(node) and not numeric.has(node, "app"):
         return sides[-1]
@@ -424,7 +453,7 @@ def answer_values(node: Node, agree: Callable[[list[Node]], bool]) -> list[Node]
     if exact == 1 and not numeric.symbols(first) and is_name(last):
         return [first]
     compound = not is_name(first) and bool(numeric.symbols(first))
-    if compound and (numeric.symbols(last) or len(sides) == 2 and (_has_literals(first) or last == ("num", Fraction(0), None))):
+    if compound and (numeric.symbols(last) or (len(sides) == 2 and (_has_literals(first) or last == ("num", Fraction(0), None)))):
         return []
     return [last, *sides[exact + 1 :]]
 
@@ -435,14 +464,23 @@ def _has_literals(node: Node) -> bool:
         return _has_literals(node[1])
     if node[0] == "num":
         return node[1] != -1
-    return any(_has_literals(part) for part in numeric.walk(node[1:]) if part[0] in ("num", "pow") and part is not node) if node[0] in ("add", "mul") else False
+    return (
+        any(_has_literals(part) for part in numeric.walk(node[1:]) if part[0] in ("num", "pow") and part is not node)
+        if node[0] in ("add", "mul")
+        else False
+    )
 
 
 def assignments(node: Node) -> dict[str, Node] | None:
     """``x = 1, y = 2`` or ``(x, y) = (1, 2)`` by name; None for anything else."""
     if node[0] == "rel" and node[1] == ("=",):
         names, values = items(node[2][0]), items(node[2][1])
-        if ungroup(node[2][0])[0] == "seq" and ungroup(node[2][1])[0] == "seq" and len(names) == len(values) and all(is_name(n) for n in names):
+        if (
+            ungroup(node[2][0])[0] == "seq"
+            and ungroup(node[2][1])[0] == "seq"
+            and len(names) == len(values)
+            and all(is_name(n) for n in names)
+        ):
             return {repr(n): v for n, v in zip(names, values, strict=True)}
         return None
     if node[0] not in ("list", "seq", "set") or not node[-1]:
@@ -452,7 +490,11 @@ def assignments(node: Node) -> dict[str, Node] | None:
         return None
     named = {repr(ungroup(part[2][0])): part[2][1] for part in parts}
     bases = {re.sub(r"_\d+", "", name) for name in named}
-    return named if len(named) == len(parts) > 1 and len(bases) > 1 or len(named) == len(parts) > 1 and all("_" in n for n in named) and False else None
+    return (
+        named
+        if (len(named) == len(parts) > 1 and len(bases) > 1) or (len(named) == len(parts) > 1 and all("_" in n for n in named) and False)
+        else None
+    )
 
 
 def residue(node: Node) -> tuple[Node, Node] | None:

@@ -259,7 +259,11 @@ class _Evaluation:
         if name == "abs":
             return abs(x)
         if name in ("floor", "ceil"):
-            return Fraction(int((mp.floor if name == "floor" else mp.ceil)(number(x))) if not isinstance(x, Fraction) else (x.__floor__() if name == "floor" else x.__ceil__()))
+            return Fraction(
+                int((mp.floor if name == "floor" else mp.ceil)(number(x)))
+                if not isinstance(x, Fraction)
+                else (x.__floor__() if name == "floor" else x.__ceil__())
+            )
         if name in ("ln", "log"):
             return _log(x) / (_log(Fraction(self.log_base)) if name == "log" and self.log_base else 1)
         if name == "exp":
@@ -363,7 +367,7 @@ def _whole_power(a: Fraction, n: int) -> Value:
 def _exact_root(a: Fraction, b: Fraction) -> Fraction | None:
     """``8 ** (2/3)`` as a fraction when it is one."""
     q = b.denominator
-    if a < 0 and q % 2 == 0 or q > 64 or abs(b.numerator) > 4096:
+    if (a < 0 and q % 2 == 0) or q > 64 or abs(b.numerator) > 4096:
         return None
     sign = -1 if a < 0 and b.numerator % 2 else 1
     top, low = _integer_root(abs(a.numerator), q), _integer_root(a.denominator, q)

@@ -46,33 +46,46 @@ _BARE_BOX = re.compile(r"\s*(-?\d+(?:\.\d+)?|[A-Za-z]\b|\([^()\n]{1,60}\))")
 _TAGS = re.compile(r"<(/?)\s*(?:answer|final_answer|finalanswer|ans)\s*>|\[(/?)ANSWER\]", re.I)
 _HASH = re.compile(r"(?:^|(?<=\s))####[ \t]*(?P<inner>\S[^\n]*)", re.M)
 _PLACEHOLDER = re.compile(
-    r"(?:\s|\\ |[.,;:!?_…$\"'*`~-]|\\(?:l?dots|cdots|quad|qquad|text|ldots)\b|\\phantom\s*\{[^{}]*\}|\\[hv]space\s*\{[^{}]*\}|\\(?:square|Box)\b|□|[{}]"
-    r"|\b(?:your|the|final|answer|here|answers|result|solution|value|number|expression|blank|tbd|todo|insert|n/a|xxx|placeholder|content)\b)*",
+    r"(?:\s|\\ |[.,;:!?_…$\"'*`~-]|\\(?:l?dots|cdots|quad|qquad|text|ldots)\b|\\phantom\s*\{[^{}]*\}|\\[hv]space\s*\{[^{}]*\}"
+    r"|\\(?:square|Box)\b|□|[{}]"
+    r"|\b(?:your|the|final|answer|here|answers|result|solution|value|number|expression|blank|tbd|todo|insert|n/a|xxx|placeholder"
+    r"|content)\b)*",
     re.I,
 )
 _NOT_BEFORE = re.compile(
-    r"(?:\bnot|n't|\bnever|\bcannot(?: be)?|\brather than|\binstead of|\bneither|不是|并非|不等于|不为|\bnicht|\bno es|\bn'est pas|\bnon è|\bnão é|(?<!\w)не)"
+    r"(?:\bnot|n't|\bnever|\bcannot(?: be)?|\brather than|\binstead of|\bneither|不是|并非|不等于|不为|\bnicht|\bno es|\bn'est pas|\bnon è"
+    r"|\bnão é|(?<!\w)не)"
     r"(?:\s+(?:simply|just|actually|equal to|the answer|answer|be|is|the|a|in fact))*[\s:$*({\[\\]*$",
     re.I,
 )
 _NOT_AFTER = re.compile(
     r"[\s$*)}\].,;:]*(?:(?:is|was|would be|seems|looks|must be)\s+(?:clearly |obviously |definitely |also )?"
-    r"(?:not\b(?! only)|wrong|incorrect|false|invalid|impossible|too (?:big|small|large|high|low))|isn't|(?:does not|doesn't|cannot|can't|did not|didn't) (?:work|satisfy|be)"
+    r"(?:not\b(?! only)|wrong|incorrect|false|invalid|impossible|too (?:big|small|large|high|low))|isn't|(?:does not|doesn't|cannot"
+    r"|can't|did not|didn't) (?:work|satisfy|be)"
     r"|fails\b|不对|是错|错误|不是答案|不正确)",
     re.I,
 )
 _TAKEN_BACK = re.compile(
-    r"\bscratch that|\b(?:i|we) take (?:that|it|this) back|\b(?:that|this|it|which|above|answer|result)(?:'s| is| was| seems| looks| must be)(?: clearly| obviously| actually| all)? "
-    r"(?:wrong|incorrect|not right|not correct|false|mistaken|a mistake|an error|invalid)\b|\b(?:i|we)(?:'ve| have)? (?:made|found|see|notice) (?:a|an|my|the) (?:\w+ )?(?:mistake|error)"
-    r"|\b(?:i|we) (?:was|were|am|are) (?:wrong|mistaken)|\b(?:disregard|ignore|retract|discard)\b(?:ing)? (?:that|this|the above|my|it|the previous)|\bon second thoughts?|\bi retract"
-    r"|\b(?:the )?correction:|\bwait\b|\bhmm\b|\bactually,? (?:no|not|that|it|the|i|this|re-?check)|\bno, (?:wait|that|it)|\bi (?:am|'m) not sure|\bor maybe|\bmaybe it is"
+    r"\bscratch that|\b(?:i|we) take (?:that|it|this) back|\b(?:that|this|it|which|above|answer|result)(?:'s| is| was| seems| looks|"
+    r" must be)(?: clearly| obviously| actually| all)? "
+    r"(?:wrong|incorrect|not right|not correct|false|mistaken|a mistake|an error|invalid)\b|\b(?:i|we)(?:'ve| have)? (?:made|found"
+    r"|see|notice) (?:a|an|my|the) (?:\w+ )?(?:mistake|error)"
+    r"|\b(?:i|we) (?:was|were|am|are) (?:wrong|mistaken)|\b(?:disregard|ignore|retract|discard)\b(?:ing)? (?:that|this|the above|my"
+    r"|it|the previous)|\bon second thoughts?|\bi retract"
+    r"|\b(?:the )?correction:|\bwait\b|\bhmm\b|\bactually,? (?:no|not|that|it|the|i|this|re-?check)|\bno, (?:wait|that|it)|\bi (?:am"
+    r"|'m) not sure|\bor maybe|\bmaybe it is"
     r"|\bthat can(?:'t|not) be right|不对|错了|更正|等等|搞错|算错|\bmoment mal|\bespera\b|\bstimmt nicht|\bes falso|\best faux",
     re.I,
 )
 _CONFIRMED = re.compile(
-    r"\b(?:yes|correct|right|holds|confirmed|confirms|matches|checks out|verified|consistent|stands|indeed|fine|works|good|so it is|same)\b|正确|没错|✓|✔|✅", re.I
+    r"\b(?:yes|correct|right|holds|confirmed|confirms|matches|checks out|verified|consistent|stands|indeed|fine|works|good|so it is"
+    r"|same)\b|正确|没错|✓|✔|✅",
+    re.I,
 )
-_DENIED = re.compile(r"\b(?:not|n't|isn't|in)\s*(?:correct|right|consistent|good|work|hold|match)|\bwrong\b|\bincorrect\b|\bmistake\b|\berror\b|不正确|不对|错", re.I)
+_DENIED = re.compile(
+    r"\b(?:not|n't|isn't|in)\s*(?:correct|right|consistent|good|work|hold|match)|\bwrong\b|\bincorrect\b|\bmistake\b|\berror\b|不正确|不对|错",
+    re.I,
+)
 _LIST_GAP = re.compile(r"[\s$*\\(),;&\[\]{}.]*(?:\\text\s*\{)?\s*(?:and|or|und|y|et|e|和|或|及|以及|与)?\s*\}?[\s$*\\(),;&\[\]{}]*", re.I)
 _AND_GAP = re.compile(r"(?:,|;|&|\band\b|\bor\b|和|或|、|以及)", re.I)
 
@@ -189,15 +202,16 @@ def _boxes(text: str) -> tuple[list[Mark], int]:
         if token["box"]:
             if token["brace"]:
                 stack.append((token.start(), token.end()))
-            elif bare := _BARE_BOX.match(text, token.end()):
-                if "\\" in token["box"]:
-                    marks.append(Mark(token.start(), bare.end(), bare[1], "box"))
+            elif (bare := _BARE_BOX.match(text, token.end())) and "\\" in token["box"]:
+                marks.append(Mark(token.start(), bare.end(), bare[1], "box"))
         elif token["open"]:
             stack.append(None)
         elif token["close"] and stack:
             opened = stack.pop()
             if opened:
-                marks.append(Mark(opened[0], token.end(), text[opened[1] : token.start()], "box") if len(stack) < 50 else Mark(0, 0, "", "box"))
+                marks.append(
+                    Mark(opened[0], token.end(), text[opened[1] : token.start()], "box") if len(stack) < 50 else Mark(0, 0, "", "box")
+                )
     unclosed = [opened[0] for opened in stack if opened]
     return [mark for mark in marks if mark.end], (unclosed[-1] if unclosed else -1)
 
@@ -227,7 +241,7 @@ def _negated(text: str, mark: Mark) -> bool:
 def _taken_back(after: str) -> bool:
     """Whether the text after the answer retracts it and does not confirm it again."""
     retract = None
-    for retract in _TAKEN_BACK.finditer(after[:4000]):  # noqa: B007
+    for retract in _TAKEN_BACK.finditer(after[:4000]):
         pass
     if retract is None:
         return False

@@ -44,7 +44,11 @@ def _members(node: Node) -> tuple[Node, str, str] | None:
         parts = list(node[1])
     else:
         return None
-    where = [part for part in parts if part[0] == "rel" and part[1] == ("in",) and part[2][1][0] == "named" and part[2][1][1] in _INTEGERS and part[2][0][0] == "sym"]
+    where = [
+        part
+        for part in parts
+        if part[0] == "rel" and part[1] == ("in",) and part[2][1][0] == "named" and part[2][1][1] in _INTEGERS and part[2][0][0] == "sym"
+    ]
     if len(where) != 1:
         return None
     counter, domain = where[0][2][0][1], where[0][2][1][1]
@@ -67,7 +71,12 @@ def _same_members(x: tuple[Node, str, str], y: tuple[Node, str, str], same: Call
         (a0, a1), (g0, g1) = _progression(renamed, y[1]), _progression(y[0], y[1])
     except (Undefined, Unreadable):
         return False
-    if not (close(a1, g1) or close(minus(a1, Fraction(0)) + minus(g1, Fraction(0)) if isinstance(a1, Fraction) == isinstance(g1, Fraction) else 1, Fraction(0))):
+    if not (
+        close(a1, g1)
+        or close(
+            minus(a1, Fraction(0)) + minus(g1, Fraction(0)) if isinstance(a1, Fraction) == isinstance(g1, Fraction) else 1, Fraction(0)
+        )
+    ):
         return False
     return is_integer(number(minus(a0, g0)) / number(g1))
 
@@ -87,7 +96,10 @@ def _same_builder(a: Node, g: Node, same: Callable[[Node, Node], bool]) -> bool:
         a = ("builder", g[1], rename(a[2], a[1][1], g[1][1]))
     if a[1:] == g[1:]:
         return True
-    return same(a[1], g[1]) and (a[2] == g[2] or a[2][0] == g[2][0] == "rel" and a[2][1] == g[2][1] and all(same(p, q) for p, q in zip(a[2][2], g[2][2], strict=True)))
+    return same(a[1], g[1]) and (
+        a[2] == g[2]
+        or (a[2][0] == g[2][0] == "rel" and a[2][1] == g[2][1] and all(same(p, q) for p, q in zip(a[2][2], g[2][2], strict=True)))
+    )
 
 
 def rename(node: Node, old: str, new: str) -> Node:

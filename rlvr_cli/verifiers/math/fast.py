@@ -33,7 +33,8 @@ class Number:
 
 
 _UNIT = (
-    r"(?:\\text|\\mathrm|\\textrm|\\mbox|\\textnormal|\\operatorname)?\s*\{?\s*(?P<unit>(?:square |cubic |sq\.? |cu\.? )?[A-Za-z\u00c0-\uffff][A-Za-z.\u00c0-\uffff]*"
+    r"(?:\\text|\\mathrm|\\textrm|\\mbox|\\textnormal|\\operatorname)?\s*\{?\s*(?P<unit>(?:square |cubic |sq\.? |cu\.?"
+    r" )?[A-Za-z\u00c0-\uffff][A-Za-z.\u00c0-\uffff]*"
     r"(?:(?:\s|\s*/\s*|-)[A-Za-z\u00c0-\uffff][A-Za-z.\u00c0-\uffff]*){0,5}\s*)\}?\s*(?:\^\s*\{?[23]\}?)?"
 )
 _CURRENCY = r"(?P<money>\\?\$|€|£|¥|₹|₽|₩|US\$|USD|EUR|Rs\.?)"
@@ -48,7 +49,11 @@ _PLAIN = re.compile(
     r")\s*(?:\\[,;! ]|~)*\s*(?P<pct>\\?%|percent(?:age)?\b|pct\b|per cent\b)?(?:\s*" + _UNIT + r")?\s*",
     re.I,
 )
-_NO_UNIT = re.compile(r"\b(?:or|and|not|to|is|are|no|wrong|incorrect|than|pm|am|millions?|billion|trillion|thousand|hundred|dozen|万|亿|half|pi|sqrt|mod|base|if|th|st|nd|rd|less|more|fewer|squared|cubed|factorial|at|times|minus|plus)\b", re.I)
+_NO_UNIT = re.compile(
+    r"\b(?:or|and|not|to|is|are|no|wrong|incorrect|than|pm|am|millions?|billion|trillion|thousand|hundred|dozen|万|亿|half|pi|sqrt|mod"
+    r"|base|if|th|st|nd|rd|less|more|fewer|squared|cubed|factorial|at|times|minus|plus)\b",
+    re.I,
+)
 _ONE_LETTER = re.compile(r"[A-Za-z]$")
 
 
@@ -76,7 +81,9 @@ def read(text: str) -> Number | None:
         return None
     if (m["sign"] == "-") != (m["sign2"] == "-"):
         value = -value
-    return Number(value / 100 if m["pct"] else value, bool(m["pct"]), len(m["dec"]) if m["dec"] else None, (m["money"] or "").strip("\\") or unit)
+    return Number(
+        value / 100 if m["pct"] else value, bool(m["pct"]), len(m["dec"]) if m["dec"] else None, (m["money"] or "").strip("\\") or unit
+    )
 
 
 def _value(m: re.Match[str]) -> Fraction | None:

@@ -15,10 +15,30 @@ from functools import lru_cache
 from .reader import Node, parse
 from .tokens import Token, Unreadable, tokens
 
-_LEADS = frozenset("about approximately approx roughly exactly only just nearly around usd eur rs a total value equal to equals is are it".split())
-_BAD_UNITS = re.compile(r"\b(?:not|wrong|squared|cubed|factorial|times|more|less|fewer|minus|plus|at|incorrect|or|and|hundred|thousand|millions?|billion|dozen|false|if|than|unless|isn't|maybe|perhaps|cannot|undefined|no|a\.?m|p\.?m|mod|base|is|are|to)\b|不|或|错", re.I)
-_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "万": 4, "亿": 8, "mil": 3, "millones": 6, "millionen": 6, "millions": 6}
-_SCALED = re.compile(r"(?<=[\d}$)])(?:\s|\\[ ,;]|~)*(?:\\text\{\s*|\\mathrm\{\s*)?(hundred|thousand|million|billion|trillion|millions|万|亿)\b\}?", re.I)
+_LEADS = frozenset(
+    "about approximately approx roughly exactly only just nearly around usd eur rs a total value equal to equals is are it".split()  # noqa: SIM905
+)
+_BAD_UNITS = re.compile(
+    r"\b(?:not|wrong|squared|cubed|factorial|times|more|less|fewer|minus|plus|at|incorrect|or|and|hundred|thousand|millions?|billion"
+    r"|dozen|false|if|than|unless|isn't|maybe|perhaps|cannot|undefined|no|a\.?m|p\.?m|mod|base|is|are|to)\b|不|或|错",
+    re.I,
+)
+_SCALES = {
+    "hundred": 2,
+    "thousand": 3,
+    "million": 6,
+    "billion": 9,
+    "trillion": 12,
+    "万": 4,
+    "亿": 8,
+    "mil": 3,
+    "millones": 6,
+    "millionen": 6,
+    "millions": 6,
+}
+_SCALED = re.compile(
+    r"(?<=[\d}$)])(?:\s|\\[ ,;]|~)*(?:\\text\{\s*|\\mathrm\{\s*)?(hundred|thousand|million|billion|trillion|millions|万|亿)\b\}?", re.I
+)
 _LETTER_UNIT = re.compile(r"(?<=\d)(?:(?:\s|\\ |\\,|\\;|~)+(?:[msgJNWVAKLhlC])(?:\s*\^\s*\{?[23]\}?)?|[msL](?:\^\{?[23]\}?|[²³]))\s*$")
 _DECIMAL_COMMA = re.compile(r"([-+]?)\s*(?:(\d{1,3}(?:\.\d{3})+)|(\d+)),(\d+)")
 
@@ -84,7 +104,7 @@ def _variants(text: str) -> list[str]:
             depth += 1
         elif m[0] in ")]}":
             depth -= 1
-        elif depth <= 0 or text[m.start() - 1 : m.start()] == "{" and text[m.end() : m.end() + 1] == "}":
+        elif depth <= 0 or (text[m.start() - 1 : m.start()] == "{" and text[m.end() : m.end() + 1] == "}"):
             merged.append(text[last : m.start()] + m[0].replace(",", ""))
             last = m.end()
     return [text] if not merged else ["".join(merged) + text[last:], text]
@@ -127,6 +147,11 @@ def _is_unit(tail: list[Token]) -> bool:
         return False
     for index, (kind, text) in enumerate(tail):
         power = index > 0 and tail[index - 1][1] in ("^", "{") and text in ("2", "3", "{", "}", "-")
-        if not (kind in ("t", "l") or power or text in ("/", "^", "}", ".", "*", "-", "(", ")", "\\", "circ", "per", "{") or (kind, text) in (("n", "2"), ("n", "3"))):
+        if not (
+            kind in ("t", "l")
+            or power
+            or text in ("/", "^", "}", ".", "*", "-", "(", ")", "\\", "circ", "per", "{")
+            or (kind, text) in (("n", "2"), ("n", "3"))
+        ):
             return False
     return True

@@ -127,7 +127,9 @@ def _same_matrix(a: Value, g: Value, tolerance: Fraction) -> bool:
     if not isinstance(a, list) or not isinstance(g, list) or len(a) != len(g) or len(a[0]) != len(g[0]):
         return False
     return all(
-        close(x, y) or bool(tolerance and _near(x, y, tolerance, ("mat",))) for r, s in zip(a, g, strict=True) for x, y in zip(r, s, strict=True)
+        close(x, y) or bool(tolerance and _near(x, y, tolerance, ("mat",)))
+        for r, s in zip(a, g, strict=True)
+        for x, y in zip(r, s, strict=True)
     )
 
 

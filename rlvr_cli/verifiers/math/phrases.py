@@ -14,29 +14,41 @@ import re
 
 from .form import readable
 
-_LINK = r"(?:\s*(?:is|are|was|equals|would be|will be|should be|must be|has to be|comes out to(?: be)?|comes to|turns out to be|becomes|=|:|->|→|⇒)\s*)"
+_LINK = (r"(?:\s*(?:is|are|was|equals|would be|will be|should be|must be|has to be|comes out to(?: be)?|comes to|turns out to be"
+    r"|becomes|=|:|->|→|⇒)\s*)")
 _SUBJECT = (
-    r"(?:(?:the|my|our|your|a)\s+)?(?:(?:final|correct|right|only|required|numerical|exact|complete|simplified|desired|overall|resulting|best|true|actual)\s+){0,2}"
-    r"(?:answer|answers|ans)(?:\s+(?:choice|option|value|here|to (?:the|this|that|your|part)\s[\w' ]{0,40}?|of the (?:problem|question)|in [\w ]{1,20}?|to [^.\n:?]{1,40}?|"
+    r"(?:(?:the|my|our|your|a)\s+)?(?:(?:final|correct|right|only|required|numerical|exact|complete|simplified|desired|overall"
+    r"|resulting|best|true|actual)\s+){0,2}"
+    r"(?:answer|answers|ans)(?:\s+(?:choice|option|value|here|to (?:the|this|that|your|part)\s[\w' ]{0,40}?|of the (?:problem"
+    r"|question)|in [\w ]{1,20}?|to [^.\n:?]{1,40}?|"
     r"(?:i|we) (?:get|find|give|have|submit|arrive at)|then|therefore|thus))?"
 )
 _ENGLISH = rf"\b{_SUBJECT}[*_\s]*(?:\([^()\n]{{0,20}}\)\s*)?{_LINK}"
 _OPTION = (
-    r"\b(?:the\s+)?(?:correct|right|best|matching|true)\s+(?:option|choice|statement|alternative|letter)\s*(?:is|:|would be|=)\s*|\b(?:i|we)(?: would|'ll| will)? "
+    r"\b(?:the\s+)?(?:correct|right|best|matching|true)\s+(?:option|choice|statement|alternative|letter)\s*(?:is|:|would be|=)\s*"
+    r"|\b(?:i|we)(?: would|'ll| will)? "
     r"(?:choose|select|pick)\s*:?\s*"
 )
 _WEAK_HEAD = r"\b(?:the\s+)?(?:final\s+)?(?:result|solution|value)s?\s*[*_]*\s*(?::|is\s*:|are\s*:)\s*"
 _OTHERS = (
-    r"(?:最终|最后|正确|标准|参考)?(?:答案|结果|选项)(?:应该|应|就)?(?:是|为|等于|：|:|選|选)\s*[:：]?\s*|(?:故|应|因此|所以|综上|，|,|。|^)[ \t]*(?:本题)?(?:应)?选(?:择|项)?\s*[:：]?\s*"
+    r"(?:最终|最后|正确|标准|参考)?(?:答案|结果|选项)(?:应该|应|就)?(?:是|为|等于|：|:|選|选)\s*[:：]?\s*|(?:故|应|因此|所以|综上|，"
+    r"|,|。|^)[ \t]*(?:本题)?(?:应)?选(?:择"
+    r"|项)?\s*[:：]?\s*"
     r"|(?<![问回解])答\s*[:：]\s*|(?:最終的な)?(?:答え|解答|正解|答)(?:は|：|:)[、,]?\s*|(?:최종\s*)?(?:정답|답|해답)(?:은|:|는)\s*[:：]?\s*"
-    r"|\b(?:la\s+|una\s+)?(?:respuesta|réponse|risposta|resposta|solución|resultado)(?:\s+(?:final|finale|correcta|correcte|corretta|correta|es|definitiva))*\s*(?:est|es|è|é|:|será|=)\s*:?\s*"
-    r"|\b(?:die\s+|das\s+)?(?:richtige\s+|endgültige\s+)?(?:end)?(?:antwort|ergebnis|resultat)(?:\s+(?:ist|lautet|beträgt))?\s*(?::|(?<=ist)|(?<=lautet)|(?<=beträgt))\s*:?\s*"
-    r"|(?:окончательный\s+|правильный\s+|итоговый\s+)?(?:ответ|відповідь)\s*(?::|—|-|=|равен|это)\s*|(?:vậy\s+)?(?:đáp án|đáp số|kết quả|câu trả lời)(?:\s+(?:đúng|cuối cùng))?\s*(?:là|:)\s*:?\s*"
-    r"|(?:الإجابة|الجواب|الاجابة)(?:\s+(?:النهائية|الصحيحة|النهائي|الصحيح))?\s*(?:هي|هو|:)\s*:?\s*|(?:अंतिम\s+)?उत्तर\s*(?:है|:|=)\s*:?\s*|\b(?:jawaban(?:nya)?)(?:\s+akhir)?\s*(?:adalah|:)\s*"
-    r"|\b(?:sonuç|cevap|yanıt)\s*:?\s*|\b(?:het\s+)?(?:eind)?antwoord\s*(?:is|:)\s*|\b(?:odpowiedź|odpověď|svar(?:et)?|vastaus|răspuns(?:ul)?|válasz|odgovor)\s*(?:to|je|är|er|on|este|:)\s*:?\s*"
+    r"|\b(?:la\s+|una\s+)?(?:respuesta|réponse|risposta|resposta|solución|resultado)(?:\s+(?:final|finale|correcta|correcte|corretta"
+    r"|correta|es|definitiva))*\s*(?:est|es|è|é|:|será|=)\s*:?\s*"
+    r"|\b(?:die\s+|das\s+)?(?:richtige\s+|endgültige\s+)?(?:end)?(?:antwort|ergebnis|resultat)(?:\s+(?:ist|lautet|beträgt))?\s*(?::"
+    r"|(?<=ist)|(?<=lautet)|(?<=beträgt))\s*:?\s*"
+    r"|(?:окончательный\s+|правильный\s+|итоговый\s+)?(?:ответ|відповідь)\s*(?::|—|-|=|равен|это)\s*|(?:vậy\s+)?(?:đáp án|đáp số|kết"
+    r" quả|câu trả lời)(?:\s+(?:đúng|cuối cùng))?\s*(?:là|:)\s*:?\s*"
+    r"|(?:الإجابة|الجواب|الاجابة)(?:\s+(?:النهائية|الصحيحة|النهائي|الصحيح))?\s*(?:هي|هو|:)\s*:?\s*|(?:अंतिम\s+)?उत्तर\s*(?:है|:"
+    r"|=)\s*:?\s*|\b(?:jawaban(?:nya)?)(?:\s+akhir)?\s*(?:adalah|:)\s*"
+    r"|\b(?:sonuç|cevap|yanıt)\s*:?\s*|\b(?:het\s+)?(?:eind)?antwoord\s*(?:is|:)\s*|\b(?:odpowiedź|odpověď|svar(?:et)?|vastaus"
+    r"|răspuns(?:ul)?|válasz|odgovor)\s*(?:to|je|är|er|on|este|:)\s*:?\s*"
     r"|\bans\.\s*|(?:คำตอบ)\s*(?:คือ|:)\s*|(?:התשובה|תשובה)\s*(?:היא|:)\s*|(?:απάντηση)\s*(?:είναι|:)\s*|(?:پاسخ)\s*:?\s*|উত্তর\s*:?\s*"
 )
-_A_LINE = r"^[ \t]*(?:\*\*)?A(?:NSWER)?(?:\*\*)?\s*:[ \t]*|^[ \t]*(?:#{1,6}[ \t]*)?(?:\*\*)?(?:final\s+)?answer(?:\*\*)?[ \t]*:?(?:\*\*)?[ \t]*\n+|\banswer\s*(?=\$|\\\(|\\\[)"
+_A_LINE = (r"^[ \t]*(?:\*\*)?A(?:NSWER)?(?:\*\*)?\s*:[ \t]*|^[ \t]*(?:#{1,6}[ \t]*)?(?:\*\*)?(?:final\s+)?answer(?:\*\*)?["
+    r" \t]*:?(?:\*\*)?[ \t]*\n+|\banswer\s*(?=\$|\\\(|\\\[)")
 _JSON = r"(?P<json>\"(?:final_)?answer\"\s*:\s*)"
 _STATED = re.compile("|".join((_A_LINE, _JSON, _ENGLISH, _OPTION, _WEAK_HEAD, _OTHERS)), re.I | re.M)
 
@@ -47,39 +59,60 @@ MOST = 40
 """Announcements that are looked at, from the end; the last one wins."""
 
 _REVERSED = re.compile(
-    r"(?:\b[Oo]ption|\b[Cc]hoice|\b[Aa]nswer|\b[Ss]tatement)\s+\**\(?(?P<option>[A-J])\)?\**\s+(?:is|must be)\s+(?:the\s+)?(?:correct|right|best|true)\b"
-    r"|(?<![\w$])(?P<inner>\$[^$\n]{1,80}\$|(?<![\d.,/])-?\d[\d.,/]{0,30}%?)\s+(?:is|must be)\s+(?:the|our|my)\s+(?:final\s+|correct\s+|right\s+)?answer\b"
+    r"(?:\b[Oo]ption|\b[Cc]hoice|\b[Aa]nswer|\b[Ss]tatement)\s+\**\(?(?P<option>[A-J])\)?\**\s+(?:is|must"
+    r" be)\s+(?:the\s+)?(?:correct|right|best|true)\b"
+    r"|(?<![\w$])(?P<inner>\$[^$\n]{1,80}\$|(?<![\d.,/])-?\d[\d.,/]{0,30}%?)\s+(?:is|must be)\s+(?:the|our|my)\s+(?:final\s+"
+    r"|correct\s+|right\s+)?answer\b"
 )
 _ABBREVIATION = re.compile(r"\b(?:i\.e|e\.g|a\.m|p\.m|no|approx|etc|sq|ft|in|vs|cu|st|mr|dr)$", re.I)
 _SENTENCE_END = re.compile(r"[.!?](?=[\s*_\"')\]$]|$)|[。！？]|\n")
 _CLAUSE_END = re.compile(
-    r",?\s+(?:because|since|as (?:required|desired|claimed|we|the|it|shown|expected)|which|where|so that|so\b(?! far)|hence|therefore|thus|for (?:a|the|this|all|each|every)\b"
-    r"|by (?:the|using)|and (?:we|so|this|it|you|that|he|she|they|thus|hence|therefore)\b|when|assuming|given that|from|note|but|although|after|obtained|meaning|corresponding|is what)\b|,\s+(?=(?!and\b|or\b|y\b|und\b|et\b|e\b|o\b|ou\b|oder\b)"
+    r",?\s+(?:because|since|as (?:required|desired|claimed|we|the|it|shown|expected)|which|where|so that|so\b(?! far)|hence"
+    r"|therefore|thus|for (?:a|the|this|all|each|every)\b"
+    r"|by (?:the|using)|and (?:we|so|this|it|you|that|he|she|they|thus|hence|therefore)\b|when|assuming|given that|from|note|but"
+    r"|although|after|obtained|meaning|corresponding|is what)\b|,\s+(?=(?!and\b|or\b|y\b|und\b|et\b|e\b|o\b|ou\b|oder\b)"
     r"[a-zà-ÿ]{2,}\b(?!\s*=))|\s+(?:になります|となります|です|だ|입니다|이다|이에요|है)|(?<=[\d\w}$)])\s*(?:です|となる|입니다|이다|である)|，(?=[\u4e00-\u9fff])",
     re.I,
 )
-_LEAD = re.compile(r"^(?:that|therefore|thus|simply|just|exactly|equal to|equals|given by|indeed|clearly|about|approximately|roughly|option|choice|answer|letter|选项|option)\s+", re.I)
+_LEAD = re.compile(
+    r"^(?:that|therefore|thus|simply|just|exactly|equal to|equals|given by|indeed|clearly|about|approximately|roughly|option|choice"
+    r"|answer|letter|选项|option)\s+",
+    re.I,
+)
 _ECHO = re.compile(
-    r"\b(?:question|problem|prompt|exercise|task|asks?|asked|asking|whether|^\W*given|(?:are|is|was|were) given|given (?:that|a|an|as)|suppose|imagine|if the answer|restat\w+|repeat\w*|quote[sd]?|we are told|want to (?:know|find)"
-    r"|need to (?:find|know|compute|determine|show|check|see)|must (?:find|compute|determine|show)|have to (?:find|compute|determine)|to find|will now|let us|let's|i will|i'll|we will"
-    r"|how (?:many|much)|what is|determine|calculate the|a (?:first|naive|common|wrong|typical|rough) (?:guess|answer|mistake|error|attempt)|someone|student|one might|you might|might (?:think|say)"
+    r"\b(?:question|problem|prompt|exercise|task|asks?|asked|asking|whether|^\W*given|(?:are|is|was|were) given|given (?:that|a|an"
+    r"|as)|suppose|imagine|if the answer|restat\w+|repeat\w*|quote[sd]?|we are told|want to (?:know|find)"
+    r"|need to (?:find|know|compute|determine|show|check|see)|must (?:find|compute|determine|show)|have to (?:find|compute"
+    r"|determine)|to find|will now|let us|let's|i will|i'll|we will"
+    r"|how (?:many|much)|what is|determine|calculate the|a (?:first|naive|common|wrong|typical|rough) (?:guess|answer|mistake|error"
+    r"|attempt)|someone|student|one might|you might|might (?:think|say)"
     r"|could be|may be|might be|not sure|guess|perhaps|maybe|possibly|unless)\b|题目|问题|已知|假设|问：|是否|如果",
     re.I,
 )
-_ANSWERS_IT = re.compile(r"\b(?:solution|answer|solves?|response)\s+(?:to|of|for)\s+(?:the|this|our|your)\s+(?:given\s+)?(?:question|problem|exercise|task)\b", re.I)
+_ANSWERS_IT = re.compile(
+    r"\b(?:solution|answer|solves?|response)\s+(?:to|of|for)\s+(?:the|this|our|your)\s+(?:given\s+)?(?:question|problem|exercise|task)\b",
+    re.I,
+)
 _OPEN_QUESTION = re.compile(r"[?？]")
 _CUE = re.compile(
-    r"(?:=|≈|\\approx|\bequals?|\bequal to|\bis|\bare|\bwas|\bwere|\bbe|\bgets?|\bgot|\bgives?|\byields?|\bobtains?|\bfinds?|\bhas|\bhave|\bhad|\bleaves?|\bmakes?|\bcosts?|\bneeds?|\bpays?|\bearns?|\btotals?"
-    r"|\bof|\bprints|\breturns|\boutputs?|\bresult|\btotal|:|是|为|等于|共|有|得|にな|は|=|\bes|\best|\bist|\bsono|\bè|\bé|\bsind|\bson)\s*(?:about|approximately|exactly|only|just|therefore|then|also|a total of|\\?\$)?\s*$",
+    r"(?:=|≈|\\approx|\bequals?|\bequal to|\bis|\bare|\bwas|\bwere|\bbe|\bgets?|\bgot|\bgives?|\byields?|\bobtains?|\bfinds?|\bhas"
+    r"|\bhave|\bhad|\bleaves?|\bmakes?|\bcosts?|\bneeds?|\bpays?|\bearns?|\btotals?"
+    r"|\bof|\bprints|\breturns|\boutputs?|\bresult|\btotal|:|是|为|等于|共|有|得|にな|は|=|\bes|\best|\bist|\bsono|\bè|\bé|\bsind"
+    r"|\bson)\s*(?:about|approximately|exactly|only|just|therefore|then|also|a total of|\\?\$)?\s*$",
     re.I,
 )
 _NUMBER = re.compile(
-    r"(?<![\w.^_\\{])[-+]?(?:[$€£¥₹]\s*)?[-+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)?(?:(?<=\d)[.,]\d+|(?<!\d)\.\d+)?(?<=\d)(?:\s*/\s*\d+(?:\.\d+)?)?(?:[eE][-+]?\d+)?(?:\s*\\?%)?(?![\d^])"
+    r"(?<![\w.^_\\{])[-+]?(?:[$€£¥₹]\s*)?[-+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)?(?:(?<=\d)[.,]\d+"
+    r"|(?<!\d)\.\d+)?(?<=\d)(?:\s*/\s*\d+(?:\.\d+)?)?(?:[eE][-+]?\d+)?(?:\s*\\?%)?(?![\d^])"
 )
-_FORMULA = re.compile(r"\$\$(.+?)\$\$|\\\[(.+?)\\\]|\\\((.+?)\\\)|(?<![\\\d])\$(?!\s*\d+(?:,\d{3})*(?:\.\d+)?[\s.,;)]+[a-z])([^$\n]+?)(?<!\\)\$", re.S)
+_FORMULA = re.compile(
+    r"\$\$(.+?)\$\$|\\\[(.+?)\\\]|\\\((.+?)\\\)|(?<![\\\d])\$(?!\s*\d+(?:,\d{3})*(?:\.\d+)?[\s.,;)]+[a-z])([^$\n]+?)(?<!\\)\$", re.S
+)
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
 _NOT_WORD = re.compile(
-    r"\b(?:not|isn't|never|cannot|can't|neither|wasn't)\b|n't\b|不是|并非|不等于|\bno es\b|\bnicht\b|\bn'est pas\b|\bnon è\b|\bnão é\b|(?<!\w)не\b|ではない|아니", re.I
+    r"\b(?:not|isn't|never|cannot|can't|neither|wasn't)\b|n't\b|不是|并非|不等于|\bno es\b|\bnicht\b|\bn'est pas\b|\bnon è\b|\bnão é\b"
+    r"|(?<!\w)не\b|ではない|아니",
+    re.I,
 )
 _CLOSER = re.compile(r"hope|thank|let me know|good luck|q\.?e\.?d|complet|done|verified|check|consistent|note", re.I)
 
@@ -90,7 +123,9 @@ def stated(text: str) -> list[tuple[int, int, str]]:
     text = text.replace("__", "  ")
     for cue in list(_STATED.finditer(text, max(0, len(text) - READ_BACK)))[-MOST:]:
         line = _line_before(text, cue.start())
-        if is_echo(line) or (is_negated(line, "") and not re.search(r"[,;:]\s*(?:so|and|thus|hence|therefore|but|then|because|而是|所以)?\s*$", line, re.I)):
+        if is_echo(line) or (
+            is_negated(line, "") and not re.search(r"[,;:]\s*(?:so|and|thus|hence|therefore|but|then|because|而是|所以)?\s*$", line, re.I)
+        ):
             continue
         start, end = _span(text, cue.end())
         inner = tidy(text[start:end])
@@ -132,9 +167,16 @@ def _span(text: str, start: int) -> tuple[int, int]:
 def _sentence_end(text: str, start: int) -> int:
     """The first full stop, line end or the like that does not belong to a number or an abbreviation."""
     for stop in _SENTENCE_END.finditer(text, start, start + LONGEST_SENTENCE):
-        if stop[0] == "." and (_ABBREVIATION.search(text, max(0, stop.start() - 8), stop.start()) or re.match(r"\.\s*(?:[a-z]\.|\d)", text[stop.start() : stop.start() + 4])):
+        if stop[0] == "." and (
+            _ABBREVIATION.search(text, max(0, stop.start() - 8), stop.start())
+            or re.match(r"\.\s*(?:[a-z]\.|\d)", text[stop.start() : stop.start() + 4])
+        ):
             continue
-        if stop[0] == "!" and re.match(r"!\s*(?:[=+*/$)]|$)", text[stop.start() : stop.start() + 3]) and text[stop.start() - 1 : stop.start()].isdigit():
+        if (
+            stop[0] == "!"
+            and re.match(r"!\s*(?:[=+*/$)]|$)", text[stop.start() : stop.start() + 3])
+            and text[stop.start() - 1 : stop.start()].isdigit()
+        ):
             return stop.end() if text[stop.end() : stop.end() + 1] in ("", "\n") else _sentence_end(text, stop.end())
         return stop.start()
     return min(len(text), start + LONGEST_SENTENCE)
@@ -163,16 +205,20 @@ def answer_like(inner: str) -> bool:
     if re.search(r"[\d$\\=]", inner):
         return True
     words = inner.split()
-    if re.match(r"(?:in|to|as|of|the following|obtained|found|correct|wrong|incorrect|right|clear|obvious|below|above|always|also|this|very)\b", inner, re.I):
+    if re.match(
+        r"(?:in|to|as|of|the following|obtained|found|correct|wrong|incorrect|right|clear|obvious|below|above|always|also|this|very)\b",
+        inner,
+        re.I,
+    ):
         return len(words) == 1 and inner.lower() in ("wrong", "incorrect", "right", "correct")
     return len(words) <= 8
 
 
 def short_answer(inner: str) -> bool:
     """Whether what follows ``####`` is an answer and no heading ("#### Step 2: solve")."""
-    return not re.match(r"(?:\*\*)?(?:step|part|case|solution|answer|final|explanation|method|approach|verification|conclusion|check|note)\b", inner, re.I) and (
-        len(inner) <= 60 and not inner.rstrip("* ").endswith(":") or bool(re.match(r"[-$\\\d({\[]", inner))
-    )
+    return not re.match(
+        r"(?:\*\*)?(?:step|part|case|solution|answer|final|explanation|method|approach|verification|conclusion|check|note)\b", inner, re.I
+    ) and ((len(inner) <= 60 and not inner.rstrip("* ").endswith(":")) or bool(re.match(r"[-$\\\d({\[]", inner)))
 
 
 def is_negated(sentence: str, inner: str) -> bool:
@@ -190,7 +236,14 @@ def is_echo(text: str) -> bool:
         return True
     sentence = re.split(r"[.!。！;；](?:\s|$)|\n", text)[-1]
     sentence = _ANSWERS_IT.sub("", sentence)
-    return bool(re.search(r"\b(?:question|problem|asks?|asked|whether|if the answer|suppose|imagine|student|someone|common mistake|first guess)\b|题目|是否", sentence, re.I))
+    return bool(
+        re.search(
+            r"\b(?:question|problem|asks?|asked|whether|if the answer|suppose|imagine|student|someone"
+            r"|common mistake|first guess)\b|题目|是否",
+            sentence,
+            re.I,
+        )
+    )
 
 
 def conclusion(text: str) -> tuple[str, str] | None:
@@ -223,7 +276,11 @@ def _is_answer_alone(line: str) -> bool:
         return False
     if len(_FORMULA.findall(line)) > 1 or not re.search(r"\w", line):
         return False
-    return len(words) <= 1 or not re.search(r"\d", line) and len(words) <= 3 or bool(re.fullmatch(r"[-+$€£]*[\d.,/ ]+(?: ?[^\W\d_]+){1,2}[.]?", line))
+    return (
+        len(words) <= 1
+        or (not re.search(r"\d", line) and len(words) <= 3)
+        or bool(re.fullmatch(r"[-+$€£]*[\d.,/ ]+(?: ?[^\W\d_]+){1,2}[.]?", line))
+    )
 
 
 def _sentences(text: str) -> list[tuple[str, bool]]:
@@ -247,13 +304,22 @@ def _bare(line: str) -> bool:
     if re.search(r"(?:[-+*/=^({\[,<]|\\(?:times|cdot|frac|div|pm))$", line):
         return False
     words = re.findall(r"[A-Za-z]{2,}", re.sub(r"\\[A-Za-z]+", "", line))
-    return len(words) <= 1 or bool(re.search(r"(?:\$|\\\)|\\\]|[\"')!:*_✓✔✅🚗😊]|[^\x00-\u2fff])$", line)) or bool(re.search(r"[=:：]\s*[$€£]?-?[\d.,/]+\s*%?$", line))
+    return (
+        len(words) <= 1
+        or bool(re.search(r"(?:\$|\\\)|\\\]|[\"')!:*_✓✔✅🚗😊]|[^\x00-\u2fff])$", line))
+        or bool(re.search(r"[=:：]\s*[$€£]?-?[\d.,/]+\s*%?$", line))
+    )
 
 
 def _closing(sentence: str, finished: bool) -> tuple[str, str] | None:
     """The last formula or number of the last sentence with one, when that sentence concludes."""
     sentence = sentence[-LONGEST_SENTENCE:]
-    if not finished or sentence.lstrip().startswith("|") or _OPEN_QUESTION.search(sentence) or _ECHO.search(_ANSWERS_IT.sub("", sentence[-200:])):
+    if (
+        not finished
+        or sentence.lstrip().startswith("|")
+        or _OPEN_QUESTION.search(sentence)
+        or _ECHO.search(_ANSWERS_IT.sub("", sentence[-200:]))
+    ):
         return None
     formulas = [m for m in _FORMULA.finditer(sentence)]
     if formulas:
@@ -279,7 +345,7 @@ def _closing_number(sentence: str) -> tuple[str, str] | None:
         head, tail = sentence[: number.start()], sentence[number.end() :]
         if _NOT_WORD.search(head[-25:]) or re.match(r"\s*(?:less|more|fewer) than|\s*(?:is|was) not|\s*(?:or|and|to|或)\s", tail):
             continue
-        conclusive = len(numbers) == 1 or _CUE.search(head) or number is numbers[-1] and not tail.strip(" .*_!,)")
+        conclusive = len(numbers) == 1 or _CUE.search(head) or (number is numbers[-1] and not tail.strip(" .*_!,)"))
         listed = len(numbers) > 1 and re.search(r"\d\s+$|\d[%$\w]*\s*(?:,|;|or|and|或|和|/)\s*(?:or |and )?[$€£]?$", head)
         if conclusive and not listed:
             return number[0].strip(), "number"
@@ -287,15 +353,23 @@ def _closing_number(sentence: str) -> tuple[str, str] | None:
 
 
 _OPERATION = re.compile(
-    r"\b(?:at least|at most|more|less|fewer|greater|smaller|larger|between|half|third|twice|double|triple|square|squared|cube|cubed|factorial|times|minus|plus|negative|root|sum|product"
-    r"|difference|quotient|percent of|multiple|divisible|from|range|power|inverse|reciprocal|than|above|below|over|under|up to|depends?|unknown|any)\b|至少|至多|大于|小于|之间|一半|倍",
+    r"\b(?:at least|at most|more|less|fewer|greater|smaller|larger|between|half|third|twice|double|triple|square|squared|cube|cubed"
+    r"|factorial|times|minus|plus|negative|root|sum|product"
+    r"|difference|quotient|percent of|multiple|divisible|from|range|power|inverse|reciprocal|than|above|below|over|under|up to"
+    r"|depends?|unknown|any)\b|至少|至多|大于|小于|之间|一半|倍",
     re.I,
 )
 
 
 def core_of_sentence(text: str) -> str | None:
     """What an announced sentence comes down to: after its last "is" or "equals", or its only number. None when that is not clear."""
-    if len(text) > 400 or not re.search(r"[A-Za-z]{2,} [A-Za-z$\\]|[\u4e00-\u9fff]", text) or _NOT_WORD.search(text) or re.search(r"\bor\b|或", text) or _OPERATION.search(text):
+    if (
+        len(text) > 400
+        or not re.search(r"[A-Za-z]{2,} [A-Za-z$\\]|[\u4e00-\u9fff]", text)
+        or _NOT_WORD.search(text)
+        or re.search(r"\bor\b|或", text)
+        or _OPERATION.search(text)
+    ):
         return None
     pieces = re.split(r"\s(?:is|are|equals?|be|was|were)\s|(?<=[A-Za-z$])\s*=\s*", text)
     if len(pieces) > 1 and re.search(r"[\d$\\]", pieces[-1]):

@@ -20,12 +20,28 @@ from .tokens import FUNCTIONS, GREEK, Token, Unreadable, tokens
 MAX_DEPTH = 40
 Node = tuple
 
-_RELATIONS = {"=": "=", "<": "<", ">": ">", "le": "<=", "ge": ">=", "ne": "!=", "in": "in", "approx": "~", "equiv": "equiv", "notin": "notin", "subset": "sub", "subseteq": "sub", "to": "to"}
+_RELATIONS = {
+    "=": "=",
+    "<": "<",
+    ">": ">",
+    "le": "<=",
+    "ge": ">=",
+    "ne": "!=",
+    "in": "in",
+    "approx": "~",
+    "equiv": "equiv",
+    "notin": "notin",
+    "subset": "sub",
+    "subseteq": "sub",
+    "to": "to",
+}
 _CLOSERS = {")", "]", "\\}", "rangle", "}", "rfloor", "rceil"}
 _NAMED = {"setR": "R", "setZ": "Z", "setN": "N", "setQ": "Q", "setC": "C", "emptyset": "empty", "Reals": "R", "R": "R"}
 _PREFIXES = {"angle", "triangle", "vec", "hat", "widehat", "bar", "tilde", "parallel", "perp", "overline", "dot"}
-_STOP_ARG = {"+", "-", "*", "/", "=", "<", ">", ",", ";", ")", "]", "}", "\\}", "|", "&", "\\\\", ":", "%", "."}
-NUMBER_BASES = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "sixteen": 16, "bin": 2, "oct": 8, "hex": 16}  # fmt: skip
+NUMBER_BASES = {
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
+    "sixteen": 16, "bin": 2, "oct": 8, "hex": 16,
+}  # fmt: skip
 
 
 def read(text: str) -> Node:
@@ -194,7 +210,13 @@ class _Parser:
     def joined(self, before: Node) -> Node:
         """The next implicit factor; a whole number before a plain fraction makes a mixed number."""
         whole = before[0] == "num" and before[2] is None and before[1].denominator == 1
-        if whole and self.peek()[0] == "n" and self.peek(1) == ("o", "/") and self.peek(2)[0] == "n" and "." not in self.peek()[1] + self.peek(2)[1]:
+        if (
+            whole
+            and self.peek()[0] == "n"
+            and self.peek(1) == ("o", "/")
+            and self.peek(2)[0] == "n"
+            and "." not in self.peek()[1] + self.peek(2)[1]
+        ):
             top, low = integer(self.next()[1]), (self.next(), integer(self.next()[1]))[1]
             if low:
                 return ("mixed", Fraction(top, low))
@@ -202,9 +224,14 @@ class _Parser:
             raise Unreadable("two numbers side by side")
         at = self.at
         node = self.factor()
-        if whole and self.toks[at] == ("c", "frac") and node[0] == "mul" and all(p[0] == "num" or p[0] == "inv" and p[1][0] == "num" for p in node[1]):
+        if (
+            whole
+            and self.toks[at] == ("c", "frac")
+            and node[0] == "mul"
+            and all(p[0] == "num" or (p[0] == "inv" and p[1][0] == "num") for p in node[1])
+        ):
             top, low = node[1][0][1], node[1][1][1][1]
-            if low and top.denominator == low.denominator == 1 and 0 <= top:
+            if low and top.denominator == low.denominator == 1 and top >= 0:
                 return ("mixed", top / low)
         return node
 
@@ -220,9 +247,10 @@ class _Parser:
         if kind in ("n", "l"):
             return True
         if kind == "o":
-            return text in ("(", "{") or text == "[" and self.opens()
+            return text in ("(", "{") or (text == "[" and self.opens())
         return kind == "c" and text not in _RELATIONS and text not in (
-            "cup", "cap", "setminus", "bigcup", "bigcap", "and", "pm", "mp", "mid", "pmod", "mod", "rangle", "rfloor", "rceil", "Rightarrow", "end", "circ", "choose", "dots", "cur", "norm", "over",
+            "cup", "cap", "setminus", "bigcup", "bigcap", "and", "pm", "mp", "mid", "pmod", "mod", "rangle", "rfloor", "rceil",
+            "Rightarrow", "end", "circ", "choose", "dots", "cur", "norm", "over",
         )  # fmt: skip
 
     def opens(self) -> bool:
@@ -349,7 +377,7 @@ class _Parser:
         """``4.5E-7``; anything else after the letter leaves it a letter."""
         ahead = 2 if self.peek(1)[1] in ("-", "+") and self.peek(1)[0] == "o" else 1
         kind, text = self.peek(ahead)
-        if kind != "n" or "." in text or len(text) > 4 or (ahead == 1 and self.peek()[1] == "e" and decimals is None and False):
+        if kind != "n" or "." in text or len(text) > 4:
             return ("num", value, decimals)
         power = int(text) * (-1 if self.peek(1)[1] == "-" else 1)
         self.at += ahead + 1
@@ -539,12 +567,12 @@ class _Parser:
         mark = ""
         while self.accept("^", "_"):
             kind, text = self.next()
-            while text == "{" or kind == "o" and text in ("+", "-", "*", "}") or text in ("ge", "le") or kind == "n":
+            while text == "{" or (kind == "o" and text in ("+", "-", "*", "}")) or text in ("ge", "le") or kind == "n":
                 mark += text if text not in "{}" else ""
-                if text != "{" and self.peek()[1] not in ("}", "*", "+", "-") or text == "}" or self.peek()[0] == "end":
+                if (text != "{" and self.peek()[1] not in ("}", "*", "+", "-")) or text == "}" or self.peek()[0] == "end":
                     break
                 kind, text = self.next()
-        if which == "Z" and mark in ("+", "*+") or which == "N" and mark in ("*", "+"):
+        if (which == "Z" and mark in ("+", "*+")) or (which == "N" and mark in ("*", "+")):
             return ("named", "Z+")
         return ("named", which + mark)
 
@@ -592,7 +620,9 @@ class _Parser:
                 node = self.postfix(node)
             return (node,)
         factors = [self.signed_factor()]
-        while self.starts_factor() and not (self.peek()[0] == "c" and self.peek()[1] in FUNCTIONS and self.peek()[1] not in ("sqrt", "frac")):
+        while self.starts_factor() and not (
+            self.peek()[0] == "c" and self.peek()[1] in FUNCTIONS and self.peek()[1] not in ("sqrt", "frac")
+        ):
             if self.peek() == ("o", "("):
                 break
             factors.append(self.factor())

@@ -40,13 +40,18 @@ def same_set(answer: Node, gold: Node, tolerance: Fraction = Fraction(0)) -> boo
     if len(a) != len(g):
         return False
     return all(
-        p.low_closed == q.low_closed and p.high_closed == q.high_closed and _same_end(p.low, q.low, loose) and _same_end(p.high, q.high, loose)
+        p.low_closed == q.low_closed
+        and p.high_closed == q.high_closed
+        and _same_end(p.low, q.low, loose)
+        and _same_end(p.high, q.high, loose)
         for p, q in zip(a, g, strict=True)
     )
 
 
 def _same_end(x: Value, y: Value, tolerance: Fraction) -> bool:
-    return close(x, y) or bool(tolerance and not mp.isinf(number(x)) and not mp.isinf(number(y)) and _near(x, y, tolerance, ("num", 0, None)))
+    return close(x, y) or bool(
+        tolerance and not mp.isinf(number(x)) and not mp.isinf(number(y)) and _near(x, y, tolerance, ("num", 0, None))
+    )
 
 
 def pieces(node: Node) -> list[Piece]:
@@ -82,7 +87,11 @@ def _pieces(node: Node) -> list[Piece]:
 def _operand(node: Node) -> list[Piece]:
     """A set beside a set sign; ``R \\ {2}`` in braces that LaTeX swallows is the number 2."""
     node = ungroup(node)
-    return [Piece(x, True, x, True) for x in (_real(node),)] if node[0] in ("num", "mul", "const", "root", "pow", "add") and node[0] != "add" else pieces(node)
+    return (
+        [Piece(x, True, x, True) for x in (_real(node),)]
+        if node[0] in ("num", "mul", "const", "root", "pow", "add") and node[0] != "add"
+        else pieces(node)
+    )
 
 
 def _named(name: str) -> list[Piece]:
@@ -184,7 +193,7 @@ def _condition(op: str, left: Node, right: Node) -> list[Piece]:
 def _linear(left: Node, right: Node) -> tuple[str, Value, Value]:
     """The name, the boundary and the direction of a condition that is linear in one name."""
     for x, other, sign in ((left, right, 1), (right, left, -1)):
-        if not symbols(other) and (x[0] == "sym" or x[0] == "app" or x[:2] == ("fn", "abs") and x[2][0][0] == "sym"):
+        if not symbols(other) and (x[0] == "sym" or x[0] == "app" or (x[:2] == ("fn", "abs") and x[2][0][0] == "sym")):
             return ("|" if x[0] == "fn" else "x"), _real(other), sign
     names = symbols(left) | symbols(right)
     if len(names) != 1:
@@ -197,4 +206,8 @@ def _linear(left: Node, right: Node) -> tuple[str, Value, Value]:
     slope = minus(b, a)
     if not close(minus(c, b), slope) or close(b, a) or not is_real(a) or not is_real(slope):
         raise Unreadable("no linear condition")
-    return "x", minus(Fraction(0), a / slope if isinstance(a, Fraction) == isinstance(slope, Fraction) else number(a) / number(slope)), mp.re(number(slope))
+    return (
+        "x",
+        minus(Fraction(0), a / slope if isinstance(a, Fraction) == isinstance(slope, Fraction) else number(a) / number(slope)),
+        mp.re(number(slope)),
+    )

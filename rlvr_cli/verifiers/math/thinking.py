@@ -16,8 +16,13 @@ LONGEST = 400_000
 """Characters that are read, from the end: a final answer stands at the end, and a longer text is a loop."""
 
 _NAMES = "think|thinking|thought|thoughts|reasoning|reason|scratchpad|analysis|reflection|seed:think|cot_budget_reflect"
-_OPEN_CLOSE = re.compile(rf"<(/?)\s*(?:{_NAMES})\s*>|(?P<open>\[THINK\]|◁think▷|<\|begin_of_thought\|>)|(?P<close>\[/THINK\]|◁/think▷|<\|end_of_thought\|>)", re.I)
-_TURN_END = re.compile(r"<\|(?:im_end|im_start|endoftext|eot_id|end_of_text|end|return|user|start_header_id)\|>|</s>|<end_of_turn>|<eos>|<｜end▁of▁sentence｜>")
+_OPEN_CLOSE = re.compile(
+    rf"<(/?)\s*(?:{_NAMES})\s*>|(?P<open>\[THINK\]|◁think▷|<\|begin_of_thought\|>)|(?P<close>\[/THINK\]|◁/think▷|<\|end_of_thought\|>)",
+    re.I,
+)
+_TURN_END = re.compile(
+    r"<\|(?:im_end|im_start|endoftext|eot_id|end_of_text|end|return|user|start_header_id)\|>|</s>|<end_of_turn>|<eos>|<｜end▁of▁sentence｜>"
+)
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*<\|message\|>")
 _NEXT_QUESTION = re.compile(r"\n[ \t]*(?:#{1,6}[ \t]*|\*\*)?(?:Question|Problem|Human|User|Q|问题|题目)\s*\d*\s*(?:\*\*)?\s*[:：]", re.I)
 

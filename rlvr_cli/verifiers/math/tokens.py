@@ -1,6 +1,7 @@
 """An answer's text as tokens: LaTeX in its many dialects, plain notation, and what lost its backslash.
 
-A token is ``(kind, text)``: ``n`` a number, ``l`` a letter, ``c`` a command or function without its backslash, ``o`` an operator, ``t`` words.
+A token is ``(kind, text)``: ``n`` a number, ``l`` a letter, ``c`` a command or function without its backslash, ``o`` an operator,
+``t`` words.
 
 >>> tokens(r"\\dfrac{1}{2}x")
 [('c', 'frac'), ('o', '{'), ('n', '1'), ('o', '}'), ('o', '{'), ('n', '2'), ('o', '}'), ('l', 'x')]
@@ -25,32 +26,67 @@ class Unreadable(ValueError):
 
 
 FUNCTIONS = frozenset(
-    "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth sech csch arcsinh arccosh arctanh asin acos atan ln log lg exp "
+    "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth sech csch arcsinh arccosh arctanh asin"  # noqa: SIM905
+    " acos atan ln log lg exp "
     "max min gcd lcm det abs floor ceil sgn sign arg Re Im cis operatorname sqrt cbrt frac binom tan tg ctg arctg".split()
 )
-_WORDS_AS_COMMANDS = FUNCTIONS | {"pi", "infty", "infinity", "inf", "oo", "theta", "alpha", "beta", "gamma", "lambda", "sigma", "omega", "phi", "mu", "dfrac", "tfrac", "cdot", "times", "pm"}
-_GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Sigma Upsilon Phi Psi Omega Pi"
+_WORDS_AS_COMMANDS = FUNCTIONS | {
+    "pi",
+    "infty",
+    "infinity",
+    "inf",
+    "oo",
+    "theta",
+    "alpha",
+    "beta",
+    "gamma",
+    "lambda",
+    "sigma",
+    "omega",
+    "phi",
+    "mu",
+    "dfrac",
+    "tfrac",
+    "cdot",
+    "times",
+    "pm",
+}
+_GREEK = ("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega Gamma"
+    " Delta Theta Lambda Xi Sigma Upsilon Phi Psi Omega Pi")
 GREEK = frozenset(_GREEK.split())
 _DROP = frozenset(
-    "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle displaystyle textstyle scriptstyle limits nolimits quad qquad "
-    "hspace vspace hfill mathstrut strut bf it rm sf tt large Large LARGE huge Huge small normalsize centering nonumber notag thinspace enspace allowbreak".split()
+    "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle displaystyle textstyle scriptstyle limits"  # noqa: SIM905
+    " nolimits quad qquad "
+    "hspace vspace hfill mathstrut strut bf it rm sf tt large Large LARGE huge Huge small normalsize centering nonumber notag"
+    " thinspace enspace allowbreak".split()
 )
 _RENAME = {
-    "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "dbinom": "binom", "tbinom": "binom", "leq": "le", "leqslant": "le", "leqq": "le", "geq": "ge", "geqslant": "ge", "geqq": "ge",
-    "neq": "ne", "lt": "<", "gt": ">", "varnothing": "emptyset", "O": "emptyset", "varepsilon": "epsilon", "varphi": "phi", "vartheta": "theta", "varrho": "rho", "varsigma": "sigma",
-    "smallsetminus": "setminus", "backslash": "setminus", "lvert": "|", "rvert": "|", "vert": "|", "mid": "mid", "lVert": "norm", "rVert": "norm", "Vert": "norm", "|": "norm",
-    "lbrace": "\\{", "rbrace": "\\}", "{": "\\{", "}": "\\}", "lbrack": "[", "rbrack": "]", "ast": "*", "times": "*", "cdot": "*", "cdotp": "*", "bullet": "*", "div": "/", "colon": ":",
-    "ldots": "dots", "cdots": "dots", "dotsc": "dots", "dotsb": "dots", "dotsm": "dots", "vdots": "dots", "infinity": "infty", "inf": "infty", "oo": "infty", "approx": "approx",
-    "simeq": "approx", "cong": "approx", "sim": "approx", "doteq": "=", "coloneqq": "=", "tg": "tan", "ctg": "cot", "arctg": "arctan", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
-    "lg": "log10", "arsinh": "arcsinh", "lnot": "neg", "land": "and", "lor": "or", "wedge": "and", "vee": "or", "Longrightarrow": "Rightarrow", "implies": "Rightarrow", "iff": "Rightarrow",
-    "%": "%", "$": "cur", "&": "and", "#": "#", "degree": "circ", "overrightarrow": "vec", "overset": "vec", "colonequals": "=", "equiv": "equiv", "bmod": "mod", "pmod": "pmod", "isin": "in", "to": "to", "rightarrow": "to",
-    "longrightarrow": "to", "perthousand": "permille", "sign": "sgn", "Dot": "dot", "textdegree": "circ", "ang": "angle", "oplus": "oplus", "prime": "'", "textdollar": "cur", "pounds": "cur", "euro": "cur", "yen": "cur",
+    "dfrac": "frac", "tfrac": "frac", "cfrac": "frac", "dbinom": "binom", "tbinom": "binom", "leq": "le", "leqslant": "le",
+    "leqq": "le", "geq": "ge", "geqslant": "ge", "geqq": "ge",
+    "neq": "ne", "lt": "<", "gt": ">", "varnothing": "emptyset", "O": "emptyset", "varepsilon": "epsilon", "varphi": "phi",
+    "vartheta": "theta", "varrho": "rho", "varsigma": "sigma",
+    "smallsetminus": "setminus", "backslash": "setminus", "lvert": "|", "rvert": "|", "vert": "|", "mid": "mid", "lVert": "norm",
+    "rVert": "norm", "Vert": "norm", "|": "norm",
+    "lbrace": "\\{", "rbrace": "\\}", "{": "\\{", "}": "\\}", "lbrack": "[", "rbrack": "]", "ast": "*", "times": "*",
+    "cdot": "*", "cdotp": "*", "bullet": "*", "div": "/", "colon": ":",
+    "ldots": "dots", "cdots": "dots", "dotsc": "dots", "dotsb": "dots", "dotsm": "dots", "vdots": "dots", "infinity": "infty",
+    "inf": "infty", "oo": "infty", "approx": "approx",
+    "simeq": "approx", "cong": "approx", "sim": "approx", "doteq": "=", "coloneqq": "=", "tg": "tan", "ctg": "cot",
+    "arctg": "arctan", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
+    "lg": "log10", "arsinh": "arcsinh", "lnot": "neg", "land": "and", "lor": "or", "wedge": "and", "vee": "or",
+    "Longrightarrow": "Rightarrow", "implies": "Rightarrow", "iff": "Rightarrow",
+    "%": "%", "$": "cur", "&": "and", "#": "#", "degree": "circ", "overrightarrow": "vec", "overset": "vec", "colonequals": "=",
+    "equiv": "equiv", "bmod": "mod", "pmod": "pmod", "isin": "in", "to": "to", "rightarrow": "to",
+    "longrightarrow": "to", "perthousand": "permille", "sign": "sgn", "Dot": "dot", "textdegree": "circ", "ang": "angle",
+    "oplus": "oplus", "prime": "'", "textdollar": "cur", "pounds": "cur", "euro": "cur", "yen": "cur",
 }  # fmt: skip
 _TEXTUAL = frozenset(
-    "text textrm textbf textit textsf texttt textnormal mathrm mathbf mathit mathsf mathtt mathcal boldsymbol bm mbox hbox operatorname operatorname* textup mathbb mathfrak emph underline textsc".split()
+    "text textrm textbf textit textsf texttt textnormal mathrm mathbf mathit mathsf mathtt mathcal boldsymbol bm mbox hbox"  # noqa: SIM905
+    " operatorname operatorname* textup mathbb mathfrak emph underline textsc".split()
 )
 _LEX = re.compile(
-    r"(?P<sp>[\s~]+)|(?P<brk>\\\\(?:\[[^\]]*\])?)|\\(?P<cmd>[A-Za-z]+\*?|[^A-Za-z\s\d])|\\(?P<ctl>\s|\d)|(?P<num>\d+(?:\.(?!\.)\d*)?|\.\d+)|(?P<word>[A-Za-z]+)|(?P<dots>\.{2,})"
+    r"(?P<sp>[\s~]+)|(?P<brk>\\\\(?:\[[^\]]*\])?)|\\(?P<cmd>[A-Za-z]+\*?|[^A-Za-z\s\d])|\\(?P<ctl>\s|\d)|(?P<num>\d+(?:\.(?!\.)\d*)?"
+    r"|\.\d+)|(?P<word>[A-Za-z]+)|(?P<dots>\.{2,})"
     r"|(?P<op><=|>=|!=|==|:=|\*\*|->|=>|[-+*/^_=<>(){}\[\]|,;:!%'&.?])|(?P<cur>[€£¥₹₽₩$])|(?P<other>[^\x00-\x7f]+|.)",
     re.S,
 )
@@ -58,13 +94,32 @@ _GROUPING = re.compile(r"(?<=\d)\s*(?:\{,\}|\\,|\\!|\\;|\\ |~|,\\!|,\s*\\!|\{\s*
 _NUMBER_WORDS = {
     w: str(i)
     for i, w in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split()
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen"  # noqa: SIM905
+        " nineteen twenty".split()
     )
-} | {w: str(10 * i) for i, w in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)}  # fmt: skip
+} | {w: str(10 * i) for i, w in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)}  # fmt: skip  # noqa: SIM905
 _UNIT_LETTERS = frozenset("msgJNWVAKLhFHTCl")
-PERCENT = frozenset(("percent", "pct", "percentage", "per cent", "prozent", "процентов", "процента", "процент", "por ciento", "pour cent", "per cento", "por cento", "パーセント", "퍼센트", "％"))
+PERCENT = frozenset(
+    (
+        "percent",
+        "pct",
+        "percentage",
+        "per cent",
+        "prozent",
+        "процентов",
+        "процента",
+        "процент",
+        "por ciento",
+        "pour cent",
+        "per cento",
+        "por cento",
+        "パーセント",
+        "퍼센트",
+        "％",
+    )
+)
 _CJK_AND = ("和", "或", "与", "及", "以及", "或者", "と", "および", "または", "와", "과", "또는", "и", "или")
-LONE = frozenset("and or in mod if for where with is the of to no not yes true false none all real numbers number".split())
+LONE = frozenset("and or in mod if for where with is the of to no not yes true false none all real numbers number".split())  # noqa: SIM905
 
 
 def tokens(text: str) -> list[Token]:
@@ -84,7 +139,10 @@ def tokens(text: str) -> list[Token]:
 
 def _undouble(text: str) -> str:
     """``\\\\frac`` that was escaped once too often; row breaks of a matrix stay."""
-    if re.search(r"(?<!\\)\\\\(?:[dt]?frac|sqrt|begin|end|left|right|text|boxed|cdot|times|cup|infty|pi|pm|in|le|ge|mathrm)(?![A-Za-z])|\\\\[{}]", text):
+    if re.search(
+        r"(?<!\\)\\\\(?:[dt]?frac|sqrt|begin|end|left|right|text|boxed|cdot|times|cup|infty|pi|pm|in|le|ge|mathrm)(?![A-Za-z])|\\\\[{}]",
+        text,
+    ):
         if "begin" in text and not re.search(r"(?<!\\)\\\\begin", text):  # a matrix whose row breaks are right
             return re.sub(r"(?<!\\)\\\\(?=[dt]?frac|sqrt|pi|text|cdot|times)", r"\\", text)
         return text.replace("\\\\", "\\")
@@ -111,7 +169,15 @@ def _step(text: str, position: int, out: list[Token]) -> int:
     elif kind == "cur" and piece != "$":
         out.append(("c", "cur"))
     elif kind == "other":
-        out.append(("o", "%") if piece.strip() in PERCENT else ("c", "and") if piece.strip() in _CJK_AND else ("t", piece.strip()) if piece.strip(" \"`“”") else ("s", ""))
+        out.append(
+            ("o", "%")
+            if piece.strip() in PERCENT
+            else ("c", "and")
+            if piece.strip() in _CJK_AND
+            else ("t", piece.strip())
+            if piece.strip(' "`“”')
+            else ("s", "")
+        )
     elif kind == "cur" and re.match(r"\s*-?\d", text[m.end() :]) and text.count("$") % 2:
         out.append(("c", "cur"))
     return m.end()
@@ -119,7 +185,8 @@ def _step(text: str, position: int, out: list[Token]) -> int:
 
 def _operator(piece: str) -> Token:
     return {
-        "<=": ("c", "le"), ">=": ("c", "ge"), "!=": ("c", "ne"), "==": ("o", "="), ":=": ("o", "="), "**": ("o", "^"), "->": ("c", "to"), "=>": ("c", "Rightarrow"),
+        "<=": ("c", "le"), ">=": ("c", "ge"), "!=": ("c", "ne"), "==": ("o", "="), ":=": ("o", "="), "**": ("o",
+        "^"), "->": ("c", "to"), "=>": ("c", "Rightarrow"),
         "&": ("o", "&"),
     }.get(piece, ("o", piece))  # fmt: skip
 
@@ -137,13 +204,28 @@ def _command(text: str, end: int, name: str, out: list[Token]) -> int:
         if name in ("hspace", "vspace"):
             end = _group_end(text, end)
         out.append(("s", ""))
-    elif name in ("(", ")") or name in ("[", "]") and text[end - 2 : end - 1] == "\\":
+    elif name in ("(", ")") or (name in ("[", "]") and text[end - 2 : end - 1] == "\\"):
         out.append(("s", ""))  # mathematics delimiters of a whole answer
     elif name in _TEXTUAL:
         return _textual(text, end, name, out)
     elif name in ("color", "textcolor"):
         return _group_end(text, end)
-    elif name in ("boxed", "fbox", "framebox", "mathstrut", "hat", "widehat", "bar", "vec", "tilde", "overrightarrow", "overset", "dot", "overline", "not"):
+    elif name in (
+        "boxed",
+        "fbox",
+        "framebox",
+        "mathstrut",
+        "hat",
+        "widehat",
+        "bar",
+        "vec",
+        "tilde",
+        "overrightarrow",
+        "overset",
+        "dot",
+        "overline",
+        "not",
+    ):
         out.append(("c", _RENAME.get(name, name)) if name not in ("boxed", "fbox", "framebox") else ("s", ""))
     elif name == "phantom":
         return _group_end(text, end)
@@ -173,13 +255,17 @@ def _textual(text: str, end: int, name: str, out: list[Token]) -> int:
     inner = text[end:stop].strip()[1:-1].strip() if stop > end else ""
     if stop == end:  # \mathbf x
         return end
-    if name == "mathbb" or name in ("mathbf", "mathrm", "text") and inner in ("R", "Z", "N", "Q") and re.search(r"\\in\s*$", text[max(0, end - 20) : end - len(name) - 1]):
+    if name == "mathbb" or (
+        name in ("mathbf", "mathrm", "text")
+        and inner in ("R", "Z", "N", "Q")
+        and re.search(r"\\in\s*$", text[max(0, end - 20) : end - len(name) - 1])
+    ):
         out.append(("c", "set" + inner))
     elif name == "operatorname" or inner in FUNCTIONS:
         out.append(("c", _RENAME.get(inner, inner)))
     elif inner in _UNIT_LETTERS and out and out[-1][0] in ("n", "s", "o") and (out[-1][0] != "o" or out[-1][1] in (")", "}")):
         out.append(("t", inner))
-    elif re.search(r"[\d\\^_=+]", inner) or len(inner) == 1 and inner.isalpha():
+    elif re.search(r"[\d\\^_=+]", inner) or (len(inner) == 1 and inner.isalpha()):
         for token in tokens(inner.replace("$", "")):
             out.append(token)
     elif inner:
@@ -217,7 +303,9 @@ def _word(word: str, out: list[Token]) -> None:
         out.append(("t", word))
     elif lowered == "to" and before[0] == "n":
         out.append(("o", ":"))
-    elif word in _WORDS_AS_COMMANDS or lowered in ("sqrt", "frac", "pi", "infinity", "sin", "cos", "tan", "exp", "ln") and word not in ("Pi",):
+    elif word in _WORDS_AS_COMMANDS or (
+        lowered in ("sqrt", "frac", "pi", "infinity", "sin", "cos", "tan", "exp", "ln") and word not in ("Pi",)
+    ):
         name = word if word in _WORDS_AS_COMMANDS else lowered
         name = _RENAME.get(name, name)
         out.append(("o" if name in ("*", "/") else "c", name))
@@ -234,7 +322,38 @@ def _word(word: str, out: list[Token]) -> None:
     elif m := re.fullmatch(r"([A-Za-z]*?)(sqrt|frac|sin|cos|tan|log|exp|pi|ln)([A-Za-z]?)", word):
         for part in (*m[1], m[2], *m[3]):
             out.append(("c", part) if len(part) > 1 else ("l", part))
-    elif lowered in LONE or len(word) > 3 and not word.isupper() or lowered in ("cm", "mm", "km", "kg", "mg", "ml", "min", "sec", "hr", "hrs", "mph", "yr", "deg", "pct", "cents", "usd", "pts", "rad", "ft", "mi", "lb", "lbs", "oz", "am", "pm"):
+    elif (
+        lowered in LONE
+        or (len(word) > 3 and not word.isupper())
+        or lowered
+        in (
+            "cm",
+            "mm",
+            "km",
+            "kg",
+            "mg",
+            "ml",
+            "min",
+            "sec",
+            "hr",
+            "hrs",
+            "mph",
+            "yr",
+            "deg",
+            "pct",
+            "cents",
+            "usd",
+            "pts",
+            "rad",
+            "ft",
+            "mi",
+            "lb",
+            "lbs",
+            "oz",
+            "am",
+            "pm",
+        )
+    ):
         out.append(("t", word))
     else:
         out.extend(("l", letter) for letter in word)

@@ -18,19 +18,28 @@ _PLAIN = {
     "“": '"', "”": '"', "‘": "'", "’": "'", "\x08": "\\b", "\x0c": "\\f", "／": "/", "∕": "/", "⁄": "/", "【": "[", "】": "]", "｡": "。",
 }  # fmt: skip
 _MATH = {
-    "×": "\\times ", "·": "\\cdot ", "⋅": "\\cdot ", "∙": "\\cdot ", "•": "\\cdot ", "✕": "\\times ", "÷": "\\div ", "√": "\\sqrt ", "∛": "\\sqrt[3] ",
+    "×": "\\times ", "·": "\\cdot ", "⋅": "\\cdot ", "∙": "\\cdot ", "•": "\\cdot ", "✕": "\\times ", "÷": "\\div ",
+    "√": "\\sqrt ", "∛": "\\sqrt[3] ",
     "∜": "\\sqrt[4] ", "∞": "\\infty ", "≤": "\\le ", "≥": "\\ge ", "≦": "\\le ", "≧": "\\ge ", "⩽": "\\le ", "⩾": "\\ge ", "≠": "\\ne ",
-    "≈": "\\approx ", "≃": "\\approx ", "≅": "\\approx ", "≒": "\\approx ", "∈": "\\in ", "∉": "\\notin ", "∪": "\\cup ", "∩": "\\cap ", "∅": "\\emptyset ",
-    "Ø": "\\emptyset ", "ø": "\\emptyset ", "⌀": "\\emptyset ", "±": "\\pm ", "∓": "\\mp ", "°": "^{\\circ}", "º": "^{\\circ}", "˚": "^{\\circ}",
-    "∖": "\\setminus ", "′": "'", "″": "''", "→": "\\to ", "⇒": "\\Rightarrow ", "∘": "\\circ ", "…": "\\ldots ", "⋯": "\\cdots ", "≡": "\\equiv ",
-    "ℝ": "\\mathbb{R}", "ℤ": "\\mathbb{Z}", "ℕ": "\\mathbb{N}", "ℚ": "\\mathbb{Q}", "ℂ": "\\mathbb{C}", "⟨": "\\langle ", "⟩": "\\rangle ",
-    "〈": "\\langle ", "〉": "\\rangle ", "⌊": "\\lfloor ", "⌋": "\\rfloor ", "⌈": "\\lceil ", "⌉": "\\rceil ", "∑": "\\sum ", "∏": "\\prod ",
-    "∫": "\\int ", "∠": "\\angle ", "△": "\\triangle ", "∥": "\\parallel ", "⊥": "\\perp ", "ⅈ": "i", "ℯ": "e", "∶": ":", "ϕ": "\\phi ", "∣": "|",
-    "—": " - ", "〜": "~", "√": "\\sqrt ",
+    "≈": "\\approx ", "≃": "\\approx ", "≅": "\\approx ", "≒": "\\approx ", "∈": "\\in ", "∉": "\\notin ", "∪": "\\cup ",
+    "∩": "\\cap ", "∅": "\\emptyset ",
+    "Ø": "\\emptyset ", "ø": "\\emptyset ", "⌀": "\\emptyset ", "±": "\\pm ", "∓": "\\mp ", "°": "^{\\circ}", "º": "^{\\circ}",
+    "˚": "^{\\circ}",
+    "∖": "\\setminus ", "′": "'", "″": "''", "→": "\\to ", "⇒": "\\Rightarrow ", "∘": "\\circ ", "…": "\\ldots ",
+    "⋯": "\\cdots ", "≡": "\\equiv ",
+    "ℝ": "\\mathbb{R}", "ℤ": "\\mathbb{Z}", "ℕ": "\\mathbb{N}", "ℚ": "\\mathbb{Q}", "ℂ": "\\mathbb{C}", "⟨": "\\langle ",
+    "⟩": "\\rangle ",
+    "〈": "\\langle ", "〉": "\\rangle ", "⌊": "\\lfloor ", "⌋": "\\rfloor ", "⌈": "\\lceil ", "⌉": "\\rceil ", "∑": "\\sum ",
+    "∏": "\\prod ",
+    "∫": "\\int ", "∠": "\\angle ", "△": "\\triangle ", "∥": "\\parallel ", "⊥": "\\perp ", "ⅈ": "i", "ℯ": "e", "∶": ":",
+    "ϕ": "\\phi ", "∣": "|",
+    "—": " - ", "〜": "~",
 }  # fmt: skip
 _GREEK = {
-    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta", "θ": "theta", "κ": "kappa", "λ": "lambda",
-    "μ": "mu", "µ": "mu", "ν": "nu", "ξ": "xi", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta", "θ": "theta", "κ": "kappa",
+    "λ": "lambda",
+    "μ": "mu", "µ": "mu", "ν": "nu", "ξ": "xi", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "phi", "χ": "chi",
+    "ψ": "psi", "ω": "omega",
     "Γ": "Gamma", "Δ": "Delta", "Θ": "Theta", "Λ": "Lambda", "Π": "Pi", "Σ": "Sigma", "Φ": "Phi", "Ψ": "Psi", "Ω": "Omega",
 }  # fmt: skip
 _MATH.update({letter: f"\\{name} " for letter, name in _GREEK.items()})

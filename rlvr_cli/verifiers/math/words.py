@@ -15,30 +15,43 @@ from fractions import Fraction
 
 from .unicode import mathematical, plain
 
-_WRAP = re.compile(r"\\(?:text|textbf|textit|textrm|textsf|texttt|textnormal|mathrm|mathbf|mathit|mathsf|mbox|hbox|boldsymbol|bm|emph|underline|operatorname|boxed)\s*\{([^{}]*)\}")
+_WRAP = re.compile(
+    r"\\(?:text|textbf|textit|textrm|textsf|texttt|textnormal|mathrm|mathbf|mathit|mathsf|mbox|hbox|boldsymbol|bm|emph|underline"
+    r"|operatorname|boxed)\s*\{([^{}]*)\}"
+)
 _SPACING = re.compile(r"\\[,;:!> ]|\\(?:quad|qquad|left|right|displaystyle)\b|~|\$|\\\(|\\\)|\\\[|\\\]|[*_`\"]")
 _ARTICLE = re.compile(r"\b(?:an?|the|it is|it's|they are|answer|option|choice|is)\s+(?=\w{2})")
 _CLASSES = {
-    "no solution": "no solution|no solutions|no real solution|no real solutions|no real roots|there is no solution|there are no solutions|has no solution|there no solution|none|nosolution|empty set|emptyset|"
-    "empty|no such number|no such numbers|no integer solutions|there are no real solutions|无解|無解|没有解|空集|不存在解|no tiene solución|sin solución|no hay solución|keine lösung|keine reelle lösung|pas de solution|"
-    "aucune solution|nessuna soluzione|sem solução|нет решений|해가 없다|해 없음|解なし|không có nghiệm|vô nghiệm|nil|inconsistent|no values|no value",
-    "infinitely many": "infinitely many|infinitely many solutions|infinite solutions|infinite number of solutions|infinite|无数解|无穷多解|有无穷多解|无数个|infinitas soluciones|unendlich viele lösungen|une infinité de solutions",
-    "all reals": "all real numbers|all reals|all real|every real number|any real number|全体实数|一切实数|所有实数|alle reellen zahlen|todos los números reales|tous les réels",
+    "no solution": "no solution|no solutions|no real solution|no real solutions|no real roots|there is no solution|there are no"
+        " solutions|has no solution|there no solution|none|nosolution|empty set|emptyset|"
+    "empty|no such number|no such numbers|no integer solutions|there are no real solutions|无解"
+    "|無解|没有解|空集|不存在解|no tiene solución|sin"
+    " solución|no hay solución|keine lösung|keine reelle lösung|pas de solution|"
+    "aucune solution|nessuna soluzione|sem solução|нет решений|해가 없다|해 없음|解なし|không có nghiệm"
+    "|vô nghiệm|nil|inconsistent|no values"
+    "|no value",
+    "infinitely many": "infinitely many|infinitely many solutions|infinite solutions|infinite number of solutions|infinite|无数解|无穷多解"
+        "|有无穷多解|无数个|infinitas soluciones|unendlich viele lösungen|une infinité de solutions",
+    "all reals": "all real numbers|all reals|all real|every real number|any real number|全体实数|一切实数|所有实数|alle"
+        " reellen zahlen|todos los"
+        " números reales|tous les réels",
     "undefined": "undefined|not defined|does not exist|dne|doesn't exist|diverges|divergent|不存在|未定义|no existe|existiert nicht",
-    "undetermined": "cannot be determined|can't be determined|not enough information|insufficient information|无法确定|不能确定|indeterminate",
-    "yes": "yes|y|是|是的|sí|si|oui|ja|да|はい|예|네|sim|có|对|對",
-    "no": "no|n|否|不是|non|nein|нет|いいえ|아니요|아니오|não|không|不对",
-    "true": "true|correct statement|正确|真|verdadero|vrai|wahr|vero|верно|正しい|참",
+    "undetermined": "cannot be determined|can't be determined|not enough information|insufficient information"
+        "|无法确定|不能确定|indeterminate",
+    "yes": "yes|是|是的|sí|si|oui|ja|да|はい|예|네|sim|có|对|對",
+    "no": "no|否|不是|non|nein|нет|いいえ|아니요|아니오|não|không|不对",
+    "true": "true|正确|真|verdadero|vrai|wahr|vero|верно|正しい|참",
     "false": "false|错误|错|假|falso|faux|falsch|неверно|誤り|거짓",
 }
 _CLASS_OF = {phrase.casefold(): name for name, phrases in _CLASSES.items() for phrase in phrases.split("|")}
 _LETTERS = re.compile(r"\(?([A-Z])\)?(?:\s*(?:,|;|/|&|\+|and|or|和|與|与|及)?\s*\(?([A-Z])\)?)*")
-_MONTHS = "january february march april may june july august september october november december".split()
+_MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
 _CLOCK = re.compile(r"(\d{1,2})\s*[:：h]\s*([0-5]\d)(?::([0-5]\d))?\s*(a|p)?\.?\s*(?:m\.?)?", re.I)
 _WHOLE_CLOCK = re.compile(r"(\d{1,2})\s*(a|p)\.?\s*m\.?", re.I)
 _UNITS = {
     "time": {"second": 1, "sec": 1, "s": 1, "minute": 60, "min": 60, "hour": 3600, "hr": 3600, "h": 3600, "day": 86400, "week": 604800},
-    "length": {"mm": Fraction(1, 1000), "millimeter": Fraction(1, 1000), "cm": Fraction(1, 100), "centimeter": Fraction(1, 100), "m": 1, "meter": 1, "metre": 1, "km": 1000, "kilometer": 1000, "kilometre": 1000},
+    "length": {"mm": Fraction(1, 1000), "millimeter": Fraction(1, 1000), "cm": Fraction(1, 100), "centimeter": Fraction(1, 100),
+        "m": 1, "meter": 1, "metre": 1, "km": 1000, "kilometer": 1000, "kilometre": 1000},
     "feet": {"inch": 1, "inche": 1, "in": 1, "foot": 12, "feet": 12, "ft": 12, "yard": 36, "yd": 36, "mile": 63360, "mi": 63360},
     "mass": {"mg": Fraction(1, 1000), "g": 1, "gram": 1, "kg": 1000, "kilogram": 1000, "ton": 10**6, "tonne": 10**6},
     "pound": {"ounce": 1, "oz": 1, "pound": 16, "lb": 16},
@@ -74,7 +87,11 @@ def meaning(text: str) -> str | None:
     if len(text) > 200:
         return None
     short = bare(mathematical(text))
-    return _CLASS_OF.get(short.casefold()) or _CLASS_OF.get(normal(text)) or ("no solution" if short.replace(" ", "") in ("\\emptyset", "\\varnothing", "\\{\\}") else None)
+    return (
+        _CLASS_OF.get(short.casefold())
+        or _CLASS_OF.get(normal(text))
+        or ("no solution" if short.replace(" ", "") in ("\\emptyset", "\\varnothing", "\\{\\}") else None)
+    )
 
 
 def same_words(answer: str, gold: str) -> bool:
@@ -90,7 +107,7 @@ def same_words(answer: str, gold: str) -> bool:
 def is_words(text: str) -> bool:
     """Whether a text is words rather than mathematics."""
     short = bare(text[:2000])
-    return bool(meaning(text)) or bool(re.search(r"[^\W\d_]{3,}", short)) and not re.search(r"[\\=^_<>]", short)
+    return bool(meaning(text)) or (bool(re.search(r"[^\W\d_]{3,}", short)) and not re.search(r"[\\=^_<>]", short))
 
 
 def letters(text: str, *, lone: bool = False) -> str | None:
@@ -100,7 +117,11 @@ def letters(text: str, *, lone: bool = False) -> str | None:
     short = bare(re.sub(r"^\s*(?:option|choice|answer|选项|选)\s*", "", bare(text), flags=re.I))
     if m := re.fullmatch(r"\(?([a-z])\)", short):
         return m[1].upper()
-    if lone and (m := re.match(r"\(?([A-Z])\)?\s*(?:[:：.)\-]|\s-)\s*\S", short)) and not re.match(r"[A-Z]\s*-\s*\d|[A-Z]\s*\(\s*-?\d", short):
+    if (
+        lone
+        and (m := re.match(r"\(?([A-Z])\)?\s*(?:[:：.)\-]|\s-)\s*\S", short))
+        and not re.match(r"[A-Z]\s*-\s*\d|[A-Z]\s*\(\s*-?\d", short)
+    ):
         return m[1]
     if re.fullmatch(r"[A-Z]", short) or re.fullmatch(r"\([A-Z]\)|[A-Z]\)", short):
         return short.strip("()")

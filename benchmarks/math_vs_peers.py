@@ -1,0 +1,123 @@
+"""The mathematics reward beside math_verify and TRL's accuracy_reward: the same rows, one process, one after the other.
+
+Prints one table: accuracy with its 95% interval (Wilson), false accepts, false rejects, rows not judged, and rows a second on
+the ordinary kinds (all but the ones built to hang a judge), as a ratio of ours to theirs::
+
+    python benchmarks/math_vs_peers.py                        the labelled cases beside the repository
+    python benchmarks/math_vs_peers.py --data labelled.jsonl  any file of rows {completion, gold, expect, kind}
+
+Peers get each gold as ``$gold$``, which suits them best. A peer that raises or passes its own deadline of 5 s has not judged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import math
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+HOSTILE = ("deep_long", "huge_number")
+Judge = Callable[[str, str], float | None]
+
+
+def ours() -> Judge:
+    from rewards.math import correct
+
+    return lambda completion, gold: correct([completion], answer=[gold])[0]
+
+
+def math_verify() -> Judge:
+    from math_verify import parse, verify
+
+    def judge(completion: str, gold: str) -> float | None:
+        return float(verify(parse(f"${gold}$"), parse(completion)))
+
+    return judge
+
+
+def trl() -> Judge:
+    from trl.rewards import accuracy_reward
+
+    def judge(completion: str, gold: str) -> float | None:
+        return accuracy_reward([[{"role": "assistant", "content": completion}]], [f"${gold}$"])[0]
+
+    return judge
+
+
+def measured(judge: Judge, rows: list[dict]) -> dict:
+    """Scores and seconds of one judge over all rows."""
+    scores, seconds = [], []
+    for row in rows:
+        start = time.perf_counter()
+        try:
+            score = judge(row["completion"], row["gold"])
+        except Exception:
+            score = None
+        seconds.append(time.perf_counter() - start)
+        scores.append(score)
+    return {"scores": scores, "seconds": seconds}
+
+
+def wilson(right: int, n: int) -> tuple[float, float]:
+    """The 95% interval of a share."""
+    z, p = 1.96, right / n
+    middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
+
+
+def summary(name: str, result: dict, rows: list[dict]) -> dict:
+    expected, scores = [row["expect"] for row in rows], result["scores"]
+    right = sum(score == expect for score, expect in zip(scores, expected, strict=True))
+    ordinary = [s for s, row in zip(result["seconds"], rows, strict=True) if row.get("kind") not in HOSTILE]
+    low, high = wilson(right, len(rows))
+    return {
+        "judge": name,
+        "accuracy": right / len(rows),
+        "interval": f"{low:.3f}-{high:.3f}",
+        "accepted": sum(score == 1.0 and expect == 0.0 for score, expect in zip(scores, expected, strict=True)),
+        "rejected": sum(score == 0.0 and expect == 1.0 for score, expect in zip(scores, expected, strict=True)),
+        "unjudged": sum(score is None for score in scores),
+        "slowest": max(result["seconds"]),
+        "rate": len(ordinary) / sum(ordinary),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=ROOT / "../shared/cases/math_dev.jsonl")
+    arguments = parser.parse_args()
+    if not arguments.data.exists():
+        print(f"no labelled cases at {arguments.data}; give a file with --data")
+        return 2
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    rows = [json.loads(line) for line in arguments.data.open(encoding="utf-8")]
+    lines = []
+    for name, make in (("rlvr", ours), ("math_verify", math_verify), ("TRL accuracy_reward", trl)):
+        try:
+            judge = make()
+        except ImportError as error:
+            print(f"{name}: not installed ({error})")
+            continue
+        measured(judge, rows[:20])  # imports and caches are not what is measured
+        lines.append(summary(name, measured(judge, rows), rows))
+    print(f"{len(rows)} rows")
+    print("| judge | accuracy | 95% | false accepts | false rejects | not judged | slowest row, s | ours is faster by |")
+    print("|---|---|---|---|---|---|---|---|")
+    for line in lines:
+        print(
+            f"| {line['judge']} | {line['accuracy']:.3f} | {line['interval']} | {line['accepted']} | {line['rejected']} "
+            f"| {line['unjudged']} | {line['slowest']:.2f} | {lines[0]['rate'] / line['rate']:.1f}x |"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
