@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from rlvr_cli.audit.cases import Case, numbers_in, same_answer
+from rlvr_cli.audit.cases import Case, numbers_in, options_of, same_answer
 from rlvr_cli.audit.target import FULL, Target
 from rlvr_cli.rewards_api.call import sample_of
 
@@ -129,7 +129,8 @@ def _bare(gold: str) -> str:
 
 
 def _copied(case: Case) -> list[str]:
-    numbers = [n for n in numbers_in(case.question) if case.answer is None or not same_answer(n, case.answer)]
+    taken = {str(option) for option in options_of(case.row)} | {case.answer or ""}  # an option's own text may be the answer
+    numbers = [n for n in numbers_in(case.question) if not any(same_answer(n, text) for text in taken)]
     return [case.dress(n) for n in dict.fromkeys(numbers[:1] + numbers[-1:])]
 
 

@@ -11,7 +11,7 @@ from rlvr_cli.audit.attacks import Outcome, run_attacks
 from rlvr_cli.audit.blind import BlindReport, play
 from rlvr_cli.audit.cases import Case, cases_of
 from rlvr_cli.audit.mechanics import Finding, run_mechanics
-from rlvr_cli.audit.samples import rows_for
+from rlvr_cli.audit.samples import kinds_for
 from rlvr_cli.audit.target import Target
 from rlvr_cli.errors import DataError, RewardError
 
@@ -65,10 +65,7 @@ class AuditReport:
 def run_audit(choice: scoring.Choice, name: str, *, source: str | None, n: int, max_blind: float, seed: int) -> AuditReport:
     """The whole audit. ``source`` None takes the built-in rows that have the reward's columns."""
     target = Target.of(name, choice)
-    rows = read(source, choice) if source else rows_for(target.columns)
-    if not rows:
-        columns = ", ".join(sorted(target.columns))
-        raise RewardError(f"no built-in rows have the columns {columns}", where=name, fix=f"rlvr reward audit {name} data=FILE")
+    rows = read(source, choice) if source else built_in_rows(target)
     choice.bound(scoring.columns_of(rows))  # a column that the data lacks is one line, not thirty findings
     few = rows[:: max(1, len(rows) // n)][:n]
     cases = cases_of(target, few)
@@ -79,6 +76,17 @@ def run_audit(choice: scoring.Choice, name: str, *, source: str | None, n: int, 
     blind = play(target, cases_of(target, rows), seed=seed, limit=max_blind) if source and len(rows) >= BLIND_ROWS else None
     said = notes(target, cases, attacks)
     return AuditReport(name, len(few), source or "built-in rows", golds, refused, attacks, checks, findings, blind, seconds, said)
+
+
+def built_in_rows(target: Target) -> list[scoring.Row]:
+    """The built-in rows that fit best: the first kind with the reward's columns of which it pays a perfect answer."""
+    kinds = kinds_for(target.columns, target.optional_columns)
+    if not kinds:
+        columns = ", ".join(sorted(target.columns))
+        fix = f"rlvr reward audit {target.name} data=FILE"
+        raise RewardError(f"no built-in rows have the columns {columns}", where=target.name, fix=fix)
+    target.choice.bound(scoring.columns_of(kinds[0]))
+    return next((rows for rows in kinds if any(case.gold for case in cases_of(target, rows[:2]))), kinds[0])
 
 
 def read(source: str, choice: scoring.Choice) -> list[scoring.Row]:

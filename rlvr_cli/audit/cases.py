@@ -17,7 +17,7 @@ from typing import Any
 
 from rlvr_cli.audit.target import Row, Target
 
-TEMPLATES = ("<answer>{}</answer>", "\\boxed{{{}}}", "#### {}", "The answer is {}.", "{}")
+TEMPLATES = ("<answer>{}</answer>", "\\boxed{{{}}}", "#### {}", "The answer is {}.", "Answer: {}", "Final answer: {}", "{}")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -63,7 +63,9 @@ def cases_of(target: Target, rows: Sequence[Row]) -> list[Case]:
 
 
 def answer_text(row: Row) -> str | None:
-    """The gold as text: ``answer`` (the first of several accepted ones)."""
+    """The gold as text: ``answer`` (the first of several accepted ones). Of a row with a ``schema`` many answers are right: None."""
+    if "schema" in row:
+        return None
     value = row.get("answer", row.get("gold"))
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:

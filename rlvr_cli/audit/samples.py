@@ -97,12 +97,14 @@ FOLLOW = [
 
 def rows_for(columns: Iterable[str]) -> list[Row]:
     """Rows that have all of ``columns`` (at least a prompt where nothing is asked for); empty when no kind has them."""
-    wanted = set(columns)
-    for kind in (_numbers, _steps, _choices, _facts, _passages, _code, _sql, _schemas, _follow, _logic):
-        rows = kind()
-        if wanted <= set(rows[0]):
-            return rows
-    return []
+    return next(iter(kinds_for(columns)), [])
+
+
+def kinds_for(columns: Iterable[str], optional: Iterable[str] = ()) -> list[list[Row]]:
+    """The kinds of rows that have all of ``columns``, those with more of the ``optional`` ones first."""
+    wanted, extra = set(columns), set(optional)
+    kinds = [kind() for kind in (_numbers, _steps, _choices, _facts, _passages, _code, _sql, _schemas, _follow, _logic)]
+    return sorted((rows for rows in kinds if wanted <= set(rows[0])), key=lambda rows: -len(extra & set(rows[0])))
 
 
 def _numbers() -> list[Row]:

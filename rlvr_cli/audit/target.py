@@ -10,6 +10,7 @@ Pay is counted in full marks of the row: 1.0 is what the row's own perfect answe
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -61,8 +62,13 @@ class Target:
 
     @property
     def columns(self) -> set[str]:
-        """Columns that the reward can not do without."""
-        return {column for term in self.terms for column in term.required_columns}
+        """Columns that the reward can not do without; a keyword-only parameter is an option that was not given."""
+        return {column for term in self.terms for column in term.required_columns if not _is_option(term, column)}
+
+    @property
+    def optional_columns(self) -> set[str]:
+        """Columns that it takes where there are any."""
+        return {column for term in self.terms for column in term.needs.optional_columns}
 
     def golds(self, row: Row) -> list[str]:
         """Perfect answers to the row, as its terms have them."""
@@ -103,6 +109,11 @@ class Target:
         if paid.share is not None and paid.share > 0:
             self.full_marks[id(row)] = paid.share * self._most()
         return paid
+
+
+def _is_option(term: BoundTerm, name: str) -> bool:
+    parameter = inspect.signature(term.fn).parameters.get(name)
+    return parameter is not None and parameter.kind is parameter.KEYWORD_ONLY
 
 
 def _safely(make: Any, row: Row) -> str | None:

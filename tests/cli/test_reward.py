@@ -240,3 +240,22 @@ def test_help(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["reward", "--help"])
     assert ended.value.code == 0 and "rlvr reward audit" in capsys.readouterr().out
+
+
+def test_the_documentations_own_reward_works_and_passes_its_audit(here, capsys):
+    """docs/rewards.md: the code and the YAML as they stand there."""
+    import re
+    from pathlib import Path
+
+    page = (Path(__file__).parents[2] / "docs" / "rewards.md").read_text()
+    (here / "rewards").mkdir()
+    (here / "rewards" / "mine.py").write_text(re.search(r"```python\n(# rewards/mine\.py.*?)```", page, re.DOTALL).group(1))
+    (here / "conf" / "reward").mkdir(parents=True)
+    (here / "conf" / "reward" / "city.yaml").write_text(re.search(r"```yaml\n(.*?)```", page, re.DOTALL).group(1))
+    cities = {"France": "Paris", "Spain": "Madrid", "Peru": "Lima", "Kenya": "Nairobi"}
+    rows = [{"prompt": f"Capital of {c}?", "answer": a, "completion": f"It is\n{a}."} for c, a in cities.items()]
+    data = write(here / "cities.jsonl", rows)
+    got = audited(capsys, "rewards.mine.same_city", f"data={data}")[0]
+    assert not got["serious"] and got["golds"]["full_marks"] == 4
+    assert main(["score", "reward=city", f"data={data}"]) == 0
+    assert [json.loads(line)["total"] for line in capsys.readouterr().out.splitlines()] == [1.0] * 4
