@@ -46,8 +46,9 @@ def make_model(folder: Path, seed: int = 0) -> Path:
         bos_token_id=None,
     )
     model = LlamaForCausalLM(config)
-    with torch.no_grad():  # a sharper distribution, so that greedy texts differ between prompts
+    with torch.no_grad():  # a sharper distribution, so that greedy texts differ between prompts; and an end now and then
         model.lm_head.weight.mul_(20)
+        model.lm_head.weight[tokenizer.eos_token_id].mul_(1.5)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

@@ -2,7 +2,7 @@
 
 As it looks when the output is no terminal::
 
-    accuracy 97.0% [93.6, 98.6], n=200 (baseline 41.5% [34.9, 48.4])
+    accuracy 97.0% [93.6, 98.6], n=200; before (untrained): 41.5% [34.9, 48.4]
     +55.5 points [+47.8, +62.3] on the same 200 prompts (112 gained, 1 lost; McNemar exact p < 0.0001: ...)
     strict    97.0% [93.6, 98.6]
     pass@8    99.5% [97.2, 99.9]
@@ -23,7 +23,7 @@ def headline(summary: Summary) -> str:
     """Accuracy, or mean@k where nothing was answered greedily, beside the baseline's."""
     text = f"{main_measure(summary)}, n={summary['n']}"
     baseline = summary.get("baseline")
-    return f"{text} ({baseline['checkpoint']} before: {main_measure(baseline, bare=True)})" if baseline else text
+    return f"{text}; before ({baseline['checkpoint']}): {main_measure(baseline, bare=True)}" if baseline else text
 
 
 def main_measure(summary: Summary, *, bare: bool = False) -> str:
