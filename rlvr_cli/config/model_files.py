@@ -14,6 +14,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from rlvr_cli.errors import ConfigError
+
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 
@@ -35,6 +37,29 @@ def cached(hub_id: str, revision: str | None = None) -> Path | None:
     commit = reference.read_text().strip() if reference.is_file() else revision
     folder = repository / "snapshots" / commit if commit else None
     return folder if folder is not None and (folder / "config.json").exists() else None
+
+
+def fetch_small(hub_id: str, revision: str | None = None) -> Path:
+    """Download a model's settings and tokenizer, not its weights: whether it can be had is known before anything starts.
+
+    Raises ConfigError, one line, where the hub does not answer, has no such model, or keeps it behind a licence.
+    """
+    from huggingface_hub import errors, snapshot_download
+
+    small = ["*.json", "*.jinja", "*.model", "*.txt"]
+    try:
+        return Path(snapshot_download(hub_id, revision=revision, allow_patterns=small))
+    except errors.GatedRepoError as error:
+        raise ConfigError(
+            f"{hub_id} is behind a licence that this account has not accepted", where="model.path", fix="hf auth login"
+        ) from error
+    except errors.RevisionNotFoundError as error:
+        raise ConfigError(f"{hub_id} has no revision {revision!r}", where="model.revision", fix="model.revision=null") from error
+    except errors.RepositoryNotFoundError as error:
+        raise ConfigError(f"there is no model {hub_id!r} on the hub", where="model.path", fix="rlvr ls model") from error
+    except Exception as error:  # no network: the client raises what its transport raises, and that changes between releases
+        what = f"{hub_id} cannot be had: the hub does not answer, and it is not in the cache"
+        raise ConfigError(what, where="model.path", fix="model.path=FOLDER, or model=tiny") from error
 
 
 def folder_of(path: str, revision: str | None = None) -> Path | None:

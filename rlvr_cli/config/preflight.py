@@ -213,6 +213,8 @@ def model(world: World) -> str | None:
         return absent_model(world, config.path)
     if not (folder / "config.json").is_file():
         raise ConfigError(f"{folder} has no config.json, so it is not a model", where="model.path", fix="model.path=FOLDER_OR_HUB_ID")
+    if not model_files.has_weights(folder) and not Path(config.path).expanduser().is_dir():
+        return absent_model(world, config.path)  # its settings are in the cache, its weights are not
     if not model_files.has_weights(folder):
         raise ConfigError(f"{folder} has no weights", where="model.path", fix="model.path=FOLDER_OR_HUB_ID")
     return f"{config.path} in {folder}"
@@ -243,7 +245,10 @@ def absent_model(world: World, path: str) -> str:
         if world.strict:
             raise ConfigError(f"{text}, and HF_HUB_OFFLINE is set", where="model.path", fix="unset HF_HUB_OFFLINE, or model=tiny")
         return Note(f"{text}, and HF_HUB_OFFLINE is set: training would stop here")
-    return Note(f"{text}: the first run downloads it")
+    if not world.fetch:
+        return Note(f"{text}: the first run downloads it")
+    world.model_folder = model_files.fetch_small(path, world.config.model.revision)
+    return f"{path} is on the hub; its weights are downloaded when the run starts"
 
 
 def template(world: World) -> str | None:

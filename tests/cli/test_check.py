@@ -197,3 +197,39 @@ def test_disk_that_is_too_small_is_said(monkeypatch: pytest.MonkeyPatch, rlvr: C
     monkeypatch.setattr(preflight, "free_gib", lambda path: 0.5)
     assert states(rlvr("check", *FEW, "--json").out)["disk"]["state"] == "note"
     assert rlvr("check", *FEW, "--strict").code == 2
+
+
+def test_a_half_downloaded_model_is_not_called_broken(rlvr: Callable, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = here / "hub" / "models--Qwen--Qwen2.5-1.5B-Instruct"
+    write_model(repository / "snapshots" / "abc", weights=False, vocabulary=151936, context=32768)
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text("abc")
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    done = rlvr("check", "model=qwen1.5b", "--json")
+    assert (done.code, states(done.out)["model"]["state"]) == (0, "note")
+
+
+def test_a_hub_model_that_can_not_be_had_stops_the_run_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub
+
+    def no_network(*_: object, **__: object) -> str:
+        raise OSError("connection refused")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", no_network)
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    config = compose(["model=qwen0.5b", "dataset=arithmetic", "generation=hf", "hardware=cpu", *FEW]).config
+    with pytest.raises(RlvrError, match="the hub does not answer") as caught:
+        preflight.require(config, fetch=True)
+    assert caught.value.exit_code == 2
+    assert any("the first run downloads it" in note for note in preflight.require(config))
+
+
+def test_a_hub_models_own_files_are_judged_when_the_run_starts(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub
+
+    folder = write_model(here / "downloaded", weights=False, template=False, vocabulary=151936, context=32768)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: str(folder))
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    config = compose(["model=qwen0.5b", "dataset=arithmetic", "generation=hf", "hardware=cpu", *FEW]).config
+    with pytest.raises(RlvrError, match="has no chat template"):
+        preflight.require(config, fetch=True)
