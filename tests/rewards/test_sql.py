@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import subprocess
 import sys
 import time
@@ -470,3 +471,38 @@ def test_the_labelled_cases():
     assert wrong == []
     harms = [harm["path_absent"] for row in rows for harm in row.get("harm") or [] if "path_absent" in harm]
     assert [path for path in harms if os.path.exists(path)] == []
+
+
+VOCABULARY = """
+SELECT WITH VALUES FROM WHERE GROUP BY ORDER LIMIT UNION ALL JOIN ON AS AND OR NOT NULL IN EXISTS CASE WHEN THEN END DISTINCT OVER
+RECURSIVE PARTITION film rent title year score film.id * , ( ) ; = < > + - || 'x' "x" [x] `x` ? :a @b $c 1 0.5 1e9 x'00' -- /* */
+DELETE UPDATE DROP ATTACH PRAGMA INSERT CREATE REPLACE count( sum( max( hex( zeroblob(1000000) randomblob(9) replace( printf(
+```sql ``` <think> </think> <answer> </answer> é 中 🙂 load_extension( json_each( sqlite_master
+"""
+WORDS = [*VOCABULARY.split(), "\n", "\0", "\ud800", "\u202e", "SELECT\ntitle\nFROM\nfilm", RESOURCES[1]]
+
+
+def generated(count, seed=20261129):
+    """Texts between noise and SQL: half are random words, half are right answers with a word changed, cut or doubled."""
+    rng = random.Random(seed)
+    seeds = [answer for answer, _, _ in RESULTS if answer] + WRITES + RESOURCES[:4]
+    for _ in range(count):
+        if rng.random() < 0.5:
+            text = " ".join(rng.choices(WORDS, k=rng.randint(1, 30)))
+        else:
+            words = rng.choice(seeds).split(" ")
+            for _ in range(rng.randint(1, 3)):
+                words.insert(rng.randrange(len(words) + 1), rng.choice(WORDS))
+                del words[rng.randrange(len(words))]
+            text = " ".join(words)
+        yield f"```sql\n{text}\n```" if rng.random() < 0.8 else text
+
+
+@pytest.mark.slow
+def test_generated_texts_always_get_a_verdict_in_time():
+    n = 2000
+    before = pool.stats()
+    scores = same_result(list(generated(n)), [TITLES] * n, [SHOP] * n, cpu_s=0.2, timeout_s=30.0)
+    after = pool.stats()
+    assert set(scores) <= {0.0, 1.0}, [v for v in scores.verdicts if v.score is None][:3]
+    assert (after["timeouts"], after["restarts"]) == (before["timeouts"], before["restarts"])

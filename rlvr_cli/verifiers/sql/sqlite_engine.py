@@ -41,7 +41,7 @@ class Database:
             self.connection.execute(f"PRAGMA hard_heap_limit = {HEAP}")
             self.connection.set_authorizer(_may_build)
             self.connection.executescript(schema_sql)
-            self.connection.set_authorizer(None)
+            self.connection.set_authorizer(lambda *_: sqlite3.SQLITE_OK)
             for function in TABLE_FUNCTIONS:  # made at first use, which a reader's rights do not cover
                 with contextlib.suppress(sqlite3.Error):
                     self.connection.execute(f"SELECT * FROM {function}('[]')").fetchall()
