@@ -32,6 +32,7 @@ LATEX = [
 RUN = re.compile(r"[0-9.,+\-*/^()%$€£¥= \t]+")
 TOKEN = re.compile(r"\s*(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+|\*\*|[+\-*/^()%])")
 MAX_DIGITS, MAX_POWER, MAX_DEPTH, MAX_RUN = 40, 64, 40, 400
+TIMES = re.compile(r"(?<=[\d%)])\s*[xX]\s*(?=[$€£¥]?\s*[(\d.])")  # 20 x 5, not 2x + 3
 SENTENCE_END = re.compile(r"[.,](?=\s)")
 REMAINDER = re.compile(r"\s*(?:r(?:em|est)?(?![a-z])|remainder|余)", re.IGNORECASE)
 OPERATORS = "+-*/^"
@@ -55,14 +56,14 @@ def plain(text: str) -> str:
     text = ANNOTATION.sub("", unicodedata.normalize("NFKC", text).translate(SIGNS))
     for pattern, replacement in LATEX:
         text = pattern.sub(replacement, text)
-    return text.replace("**", "^")
+    return TIMES.sub("*", text.replace("**", "^"))
 
 
 def equations(text: str) -> Iterator[Equation]:
     """Every link of every equation of plain numbers in ``text``."""
     clean = plain(text)
     for match in RUN.finditer(clean):
-        before, after = clean[: match.start()][-1:], clean[match.end() : match.end() + 9]
+        before, after = clean[max(0, match.start() - 2) : match.start()], clean[match.end() : match.end() + 9]
         pieces = SENTENCE_END.split(match.group())  # "is 2. 3+5=8, 1+1=2": each by itself
         for i, piece in enumerate(pieces):
             if "=" in piece and len(piece) <= MAX_RUN:
@@ -84,11 +85,12 @@ def _links(run: str, before: str, after: str) -> Iterator[Equation]:
 
 
 def _cut_before(left: str, before: str) -> bool:
-    """Does the left side go on before the run, as in ``x + 3 =`` or ``2x-3=``?"""
-    stripped = left.lstrip()
-    glued = bool(before) and stripped == left and (before.isalnum() or before in "\\{}_|")
+    """Does the left side go on before the run, as in ``x + 3 =``, ``2x-3=`` or ``5 books x 3 =``?"""
+    stripped, last = left.lstrip(), before[-1:]
+    glued = bool(last) and stripped == left and (last.isalnum() or last in "\\{}_|")
+    times = last in ("x", "X") and not before[:-1].isalnum()
     starts_open = stripped[:1] in ("+", "*", "/", "^", ")") or re.match(r"-\s", stripped) is not None
-    return glued or starts_open or not stripped
+    return glued or times or starts_open or not stripped
 
 
 def _cut_after(right: str, after: str) -> bool:
@@ -100,13 +102,19 @@ def _cut_after(right: str, after: str) -> bool:
 
 def _link(left: str, right: str) -> Equation | None:
     left, right = _tidy(left), _tidy(right)
-    try:
-        a, b = evaluate(left), evaluate(right)
-    except Unreadable:
-        return None
     if not any(c in left + right for c in OPERATORS + "%"):
         return None  # "5 = 5" claims nothing
-    return Equation(f"{_shown(left)}={_shown(right)}", _equal(a, b, left, right))
+    try:
+        true = _equal(evaluate(left), evaluate(right), left, right) or ("%" in left + right and _equal_as_units(left, right))
+    except Unreadable:
+        return None
+    return Equation(f"{_shown(left)}={_shown(right)}", true)
+
+
+def _equal_as_units(left: str, right: str) -> bool:
+    """``45 + 21 = 66%``: the percent sign as the unit of the numbers."""
+    left, right = left.replace("%", ""), right.replace("%", "")
+    return _equal(evaluate(left), evaluate(right), left, right)
 
 
 def _tidy(side: str) -> str:
