@@ -213,7 +213,7 @@ ATTACKS: dict[str, Callable[[dict], bool]] = {
     "signal the caller": _signal_caller, "signal the server": _signal_parent, "connect by TCP": _tcp,
     "connect to an abstract socket": _abstract,
     "open a socket of another family": _far_sockets, "make a namespace": _call("unshare", 0x10000000),
-    "change the root": _call("chroot", b"."), "mount": _call("mount", b"none", b"/tmp", b"tmpfs", 0, None),
+    "change the root": _call("chroot", b"."), "mount": _call("mount", b"none", b".", b"tmpfs", 0, None),
     "trace a process": _call("ptrace", 0, 0, 0, 0),
     "raise a limit": _raise_limit, "become root": _become_root, "use the server's descriptors": _spare_descriptors,
     "read the server's memory": _read_parent_memory, "ignore SIGKILL": _ignore_kill, "an interpreter that does not start": _start_python,
