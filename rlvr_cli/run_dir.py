@@ -27,8 +27,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rlvr_cli.checkpoints import latest_checkpoint as latest_checkpoint
 from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import RunDirError
+from rlvr_cli.masking import masked, masked_word
 
 # Keys that may differ when a run is resumed: they change what is recorded or how long is waited, not what is learnt.
 MAY_CHANGE = (
@@ -36,11 +38,6 @@ MAY_CHANGE = (
     "generation.startup_timeout_s", "generation.request_timeout_s", "generation.kv_cache_gib", "hardware.master_", "hardware.node_rank",
     "hardware.server_devices", "hardware.trainer_devices", "hardware.threads", "reward.pool.workers",
 )  # fmt: skip
-
-SECRET_NAME = re.compile(r"(?i)(^|[_-])(token|secret|password|passwd|api_?key|access_?key|credentials?)$")
-TEXT_TOKEN = re.compile(r"(?i)^(eos|bos|pad|unk|sep|cls|mask|image|video)_token$")
-SECRET_VALUE = re.compile(r"\b(hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[A-Z0-9]{12,}|xox[abp]-[\w-]{10,})")
-MASK = "***"
 
 
 @dataclass
@@ -188,9 +185,7 @@ def command_line(overrides: list[str]) -> str:
     """The command as a person would type it again, secrets masked."""
     words = []
     for word in overrides:
-        key, mark, value = word.partition("=")
-        hide = mark and (is_secret_name(key.split(".")[-1]) or SECRET_VALUE.search(value))
-        words.append(shlex.quote(f"{key}={MASK}" if hide else word))
+        words.append(shlex.quote(masked_word(word)))
     return " ".join(["rlvr", "train", *words])
 
 
@@ -201,8 +196,8 @@ def take_up(path: Path, config: Config) -> RunDir:
     lock = locked(path)
     frozen = yaml.safe_load((path / "config.yaml").read_text(encoding="utf-8"))
     changed = differences(frozen, masked(config.model_dump(mode="json")))
-    old_files, new_files = read_json(path / "fingerprint.json").get("data", {}), fingerprint(config)["data"]
-    changed += [(f"the content of dataset.{k}", old_files[k], new_files[k]) for k in new_files if old_files.get(k, new_files[k]) != new_files[k]]
+    before, files = read_json(path / "fingerprint.json").get("data", {}), fingerprint(config)["data"]
+    changed += [(f"the content of dataset.{k}", before[k], v) for k, v in files.items() if before.get(k, v) != v]
     if changed:
         lock.close()
         said = "; ".join(f"{k} was {a!r}, now {b!r}" for k, a, b in changed[:3]) + (
@@ -327,104 +322,6 @@ def find(name: str, parent: str = "outputs") -> Path:
     raise RunDirError(what, where=f"{parent}/", fix=str(near) if near else "rlvr runs")
 
 
-def latest_checkpoint(path: Path, *, ranks: int | None = None, zero_stage: int | None = None) -> tuple[Path | None, list[str]]:
-    """The newest checkpoint that a run can go on from, and why newer ones were passed over.
-
-    ranks, zero_stage: what the new attempt uses; DeepSpeed's files fit only the number of ranks that wrote them.
-    """
-    found = sorted(
-        ((int(m[1]), p) for p in (path / "checkpoints").glob("*") if (m := re.fullmatch(r"(?:step_|checkpoint-)(\d+)", p.name))),
-        reverse=True,
-    )
-    passed_over = []
-    for step, checkpoint in found:
-        fault = checkpoint_fault(checkpoint, step, ranks=ranks, zero_stage=zero_stage)
-        if fault is None:
-            return checkpoint, passed_over
-        passed_over.append(f"{checkpoint.name}: {fault}")
-    return None, passed_over
-
-
-def checkpoint_fault(path: Path, step: int, *, ranks: int | None = None, zero_stage: int | None = None) -> str | None:
-    """Why training can not go on from this folder; None when it is whole."""
-    state = read_json(path / "trainer_state.json")
-    if state.get("global_step") != step:
-        return "trainer_state.json is missing or is of another step"
-    weights = [*path.glob("*.safetensors"), *path.glob("pytorch_model*.bin")]
-    if not weights:
-        return "no weights"
-    cut = next((w.name for w in weights if w.suffix == ".safetensors" and not safetensors_whole(w)), None)
-    if cut:
-        return f"{cut} is cut short"
-    if (path / "latest").is_file():
-        return deepspeed_fault(path, ranks)
-    if zero_stage is not None:
-        return "was written without DeepSpeed"
-    missing = next((n for n in ("optimizer.pt", "scheduler.pt") if not torch_file_whole(path / n)), None)
-    return f"{missing} is missing or cut short" if missing else None
-
-
-def deepspeed_fault(path: Path, ranks: int | None) -> str | None:
-    """DeepSpeed's half: the folder that ``latest`` names, one optimizer file a rank, each whole."""
-    tag = (path / "latest").read_text(encoding="utf-8").strip()
-    shards = path / tag
-    if not tag or not shards.is_dir():
-        return f"latest names {tag!r}, which is not there"
-    states = sorted(shards.glob("*optim_states.pt"))
-    if not states and not list(shards.glob("*model_states.pt")):
-        return f"{tag} holds no states"
-    cut = next((p.name for p in shards.glob("*_states.pt") if not torch_file_whole(p)), None)
-    if cut:
-        return f"{cut} is cut short"
-    if ranks is not None and states and len(states) != ranks:
-        return f"was written by {len(states)} ranks, this run has {ranks}"
-    return None
-
-
-def safetensors_whole(path: Path) -> bool:
-    """Whether the file is as long as its own header says."""
-    size = path.stat().st_size
-    with path.open("rb") as handle:
-        length = int.from_bytes(handle.read(8), "little")
-        if size < 8 or length > size - 8:
-            return False
-        try:
-            header = json.loads(handle.read(length))
-        except ValueError:
-            return False
-    ends = [t["data_offsets"][1] for name, t in header.items() if name != "__metadata__"]
-    return size == 8 + length + max(ends, default=0)
-
-
-def torch_file_whole(path: Path) -> bool:
-    """torch saves zip archives; a cut one has lost its directory, which stands at the end."""
-    import zipfile
-
-    return path.is_file() and zipfile.is_zipfile(path)
-
-
-def rewind(path: Path, step: int) -> int:
-    """Drop the lines of ``metrics.jsonl`` and ``samples.jsonl`` after ``step`` (an attempt that got further); returns how many."""
-    dropped = 0
-    for name in ("metrics.jsonl", "samples.jsonl"):
-        file = path / name
-        if not file.is_file():
-            continue
-        keep, gone = [], 0
-        for line in file.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True):
-            try:
-                late = int(json.loads(line).get("step") or 0) > step or not line.endswith("\n")
-            except (ValueError, AttributeError, TypeError):
-                late = True  # the line that a kill cut in half
-            gone += late
-            if not late:
-                keep.append(line)
-        if gone:
-            write_atomic(file, "".join(keep))
-        dropped += gone
-    return dropped
-
-
 def fingerprint(config: Config) -> dict[str, Any]:
     """What decides what is learnt: the configuration without records and waits, the data files, the versions."""
     from rlvr_cli.machine import versions
@@ -456,22 +353,6 @@ def file_hash(path: Path) -> str:
         while block := handle.read(1 << 20):
             summed.update(block)
     return summed.hexdigest()[:16]
-
-
-def is_secret_name(name: str) -> bool:
-    """Whether a key's name says that its value is a secret."""
-    return bool(SECRET_NAME.search(name)) and not TEXT_TOKEN.match(name)
-
-
-def masked(data: Any, name: str = "") -> Any:
-    """The same data with secrets replaced by ``***``: by the key's name, or by the look of the value."""
-    if isinstance(data, dict):
-        return {k: masked(v, str(k)) for k, v in data.items()}
-    if isinstance(data, list):
-        return [masked(v, name) for v in data]
-    if isinstance(data, str) and data and is_secret_name(name):
-        return MASK
-    return SECRET_VALUE.sub(MASK, data) if isinstance(data, str) else data
 
 
 def write_atomic(path: Path, text: str) -> None:

@@ -608,7 +608,7 @@ def trackers(config: Config) -> str | None:
 
 def no_secrets(config: Config) -> str | None:
     """A run's folder is shared; secrets belong in the environment. ``tracker.options`` become environment variables and may hold them."""
-    from rlvr_cli.run_dir import MASK, masked
+    from rlvr_cli.masking import MASK, masked
 
     data = config.model_dump(mode="json", exclude={"tracker"})
     for key, value in masked_keys(data, masked(data)):

@@ -15,7 +15,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rlvr_cli.config.schema import Config
-from rlvr_cli.run_dir import MASK
+from rlvr_cli.masking import MASK
 
 PROJECT = ("WANDB_PROJECT", "MLFLOW_EXPERIMENT_NAME", "SWANLAB_PROJECT")
 

@@ -10,10 +10,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from rlvr_cli.checkpoints import latest_checkpoint
 from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import RunDirError
 from rlvr_cli.training import failure, records
-from rlvr_cli.training.callbacks.keep import complete_checkpoints, step_number
+from rlvr_cli.training.callbacks.keep import step_number
 
 
 def prepare(run_dir: Path, config: Config, args: Any) -> Path | None:
@@ -29,9 +30,11 @@ def prepare(run_dir: Path, config: Config, args: Any) -> Path | None:
 
 
 def newest(run_dir: Path) -> Path | None:
-    """The last ``checkpoints/step_N`` that is whole."""
-    found = complete_checkpoints(run_dir / "checkpoints")
-    return found[-1] if found else None
+    """The last ``checkpoints/step_N`` that is whole; the ones passed over are said in the rank's log."""
+    found, passed_over = latest_checkpoint(run_dir)
+    for text in passed_over:
+        print(f"passed over {text}", flush=True)
+    return found
 
 
 def refuse_other_shape(checkpoint: Path, config: Config, args: Any) -> None:

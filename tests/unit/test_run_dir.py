@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rlvr_cli import run_dir
+from rlvr_cli import checkpoints, masking, run_dir
 from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import RunDirError
 
@@ -163,12 +163,12 @@ def test_secrets_are_not_written(here: Path) -> None:
 
 @pytest.mark.parametrize("name", ["api_key", "OPENAI_API_KEY", "password", "hub-token", "aws_secret_access_key", "client_secret"])
 def test_names_of_secrets(name: str) -> None:
-    assert run_dir.masked({name: "v"}) == {name: "***"}
+    assert masking.masked({name: "v"}) == {name: "***"}
 
 
 @pytest.mark.parametrize("name", ["eos_token", "stop_token_ids", "max_prompt_tokens", "tokens", "keys", "answer_column"])
 def test_names_that_only_sound_like_secrets(name: str) -> None:
-    assert run_dir.masked({name: "v"}) == {name: "v"}
+    assert masking.masked({name: "v"}) == {name: "v"}
 
 
 # ------------------------------------------------------------------------------------------------ checkpoints
@@ -207,9 +207,9 @@ def checkpoint(run: Path, step: int, *, ranks: int = 0, name: str = "step") -> P
 
 
 def test_the_newest_whole_checkpoint_is_taken(here: Path) -> None:
-    assert run_dir.latest_checkpoint(here) == (None, [])
+    assert checkpoints.latest_checkpoint(here) == (None, [])
     checkpoint(here, 9), checkpoint(here, 100)
-    assert run_dir.latest_checkpoint(here)[0].name == "step_100"
+    assert checkpoints.latest_checkpoint(here)[0].name == "step_100"
 
 
 def spoil_state(folder: Path) -> None:
@@ -250,40 +250,31 @@ def drop_scheduler(folder: Path) -> None:
 def test_a_spoilt_checkpoint_is_passed_over_aloud(spoil, says: str, here: Path) -> None:
     checkpoint(here, 10)
     spoil(checkpoint(here, 20))
-    found, passed_over = run_dir.latest_checkpoint(here)
+    found, passed_over = checkpoints.latest_checkpoint(here)
     assert found.name == "step_10"
     assert len(passed_over) == 1 and passed_over[0].startswith("step_20: ") and says in passed_over[0]
 
 
 def test_deepspeed_checkpoints_are_whole_and_fit_the_ranks(here: Path) -> None:
     folder = checkpoint(here, 20, ranks=2)
-    assert run_dir.latest_checkpoint(here, ranks=2, zero_stage=2)[0] == folder
-    assert "written by 2 ranks, this run has 1" in run_dir.latest_checkpoint(here, ranks=1, zero_stage=2)[1][0]
+    assert checkpoints.latest_checkpoint(here, ranks=2, zero_stage=2)[0] == folder
+    assert "written by 2 ranks, this run has 1" in checkpoints.latest_checkpoint(here, ranks=1, zero_stage=2)[1][0]
     torch_file(folder / "global_step20" / "zero_pp_rank_1_mp_rank_00_optim_states.pt", cut=True)
-    assert "cut short" in run_dir.latest_checkpoint(here, ranks=2, zero_stage=2)[1][0]
+    assert "cut short" in checkpoints.latest_checkpoint(here, ranks=2, zero_stage=2)[1][0]
 
 
 def test_deepspeed_latest_must_name_what_is_there(here: Path) -> None:
     folder = checkpoint(here, 20, ranks=1)
     (folder / "latest").write_text("global_step30")
-    assert "latest names 'global_step30'" in run_dir.latest_checkpoint(here)[1][0]
+    assert "latest names 'global_step30'" in checkpoints.latest_checkpoint(here)[1][0]
 
 
 def test_plain_and_deepspeed_checkpoints_do_not_mix(here: Path) -> None:
     checkpoint(here, 20)
-    assert "without DeepSpeed" in run_dir.latest_checkpoint(here, ranks=1, zero_stage=2)[1][0]
+    assert "without DeepSpeed" in checkpoints.latest_checkpoint(here, ranks=1, zero_stage=2)[1][0]
 
 
 # ------------------------------------------------------------------------------------------------ records
-
-
-def test_lines_after_the_checkpoint_are_dropped(here: Path) -> None:
-    (here / "metrics.jsonl").write_text('{"step": 1}\n{"step": 2}\n{"step": 3}\n{"ste')
-    (here / "samples.jsonl").write_text('{"step": 2}\n{"step": 2}\n{"step": 3}\n')
-    assert run_dir.rewind(here, 2) == 3
-    assert (here / "metrics.jsonl").read_text() == '{"step": 1}\n{"step": 2}\n'
-    assert (here / "samples.jsonl").read_text() == '{"step": 2}\n{"step": 2}\n'
-    assert run_dir.rewind(here, 2) == 0
 
 
 def test_a_write_that_fails_leaves_the_old_file(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
