@@ -25,7 +25,7 @@ def server_args(config: Config, model_path: str | Path, port: int, weights_dir: 
         "host": "127.0.0.1",
         "port": port,
         "seed": seed,
-        "dtype": "bfloat16" if on_cpu else "auto",
+        "dtype": server_dtype(config),
         "max_model_len": max_model_len(config, model_path),
         "weight_transfer_config": {"backend": "rlvr_shm" if on_cpu else "nccl"},
         "logprobs_mode": "processed_logprobs",
@@ -44,6 +44,13 @@ def server_args(config: Config, model_path: str | Path, port: int, weights_dir: 
     if on_cpu:
         env |= {"VLLM_CPU_KVCACHE_SPACE": str(max(1, round(config.generation.kv_cache_gib)))}
     return [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *as_flags(flags)], env
+
+
+def server_dtype(config: Config) -> str:
+    """The type the trainer's weights have. A bfloat16 server under float32 weights would not see updates below its rounding."""
+    from rlvr_cli.training.grpo_config import weights_dtype
+
+    return weights_dtype(config)
 
 
 def as_flags(flags: dict[str, Any]) -> list[str]:
