@@ -11,6 +11,7 @@ Five tokens, the numbers interleaved with two operators; ``*`` goes before ``+``
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from collections.abc import Iterator, Sequence
@@ -36,7 +37,7 @@ def generate(
 
 
 def _row(rng: random.Random, numbers: list[int], operators: tuple[str, ...]) -> dict[str, Any]:
-    targets = solutions(numbers, operators)
+    targets = solutions(tuple(numbers), operators)
     target = rng.choice(sorted(targets))
     return {
         "prompt": PROMPT.format(numbers=" ".join(map(str, numbers)), target=target),
@@ -48,10 +49,11 @@ def _row(rng: random.Random, numbers: list[int], operators: tuple[str, ...]) -> 
     }
 
 
-def solutions(numbers: Sequence[int], operators: Sequence[str] = ("+", "*")) -> dict[int, list[str]]:
+@functools.lru_cache(maxsize=4096)
+def solutions(numbers: tuple[int, ...], operators: tuple[str, ...] = ("+", "*")) -> dict[int, list[str]]:
     """Every target that can be hit, and the expressions that hit it, the shortest to read first.
 
-    >>> solutions([2, 3, 5])[17]
+    >>> solutions((2, 3, 5))[17]
     ['2+3*5', '2+5*3', '3*5+2', '5*3+2']
     """
     found: dict[int, list[str]] = {}
