@@ -25,7 +25,7 @@ def test_equal_answers_in_many_notations(gold, answer, expected):
     assert judge(f"Therefore \\boxed{{{answer}}}.", {"answer": gold}).score == expected
 
 
-@pytest.mark.parametrize(("gold", "completion", "expected"), list(table("math_completions.yaml")))
+@pytest.mark.parametrize(("gold", "completion", "expected"), [*table("math_completions.yaml"), *table("math_forms.yaml")])
 def test_final_answer_in_many_forms(gold, completion, expected):
     assert judge(completion, {"answer": gold}).score == expected
 
@@ -188,7 +188,8 @@ def test_calculus_goes_to_the_algebra_system():
 
 PIECES = (
     "\\boxed{ } { ( ) [ ] $ $$ \\frac \\sqrt ^ _ 1 23 0.5 , ; : ! % \\% x y + - * / = < \\le \\pm \\cup \\{ \\} \\text{a} <answer> "
-    "</answer> <think> </think> #### answer is not or and \\begin{pmatrix} & \\\\ \\end{pmatrix} \\infty \\pi \\log sin | \\int \\sum_{k=1}^{3} \\overline{3} "
+    "</answer> <think> </think> #### answer is not or and \\begin{pmatrix} & \\\\ \\end{pmatrix} \\infty \\pi "
+    "\\log sin | \\int \\sum_{k=1}^{3} \\overline{3} "
     "答案 是 ½ ² ٣ \x00 \ud800 \n . ? e i 10^9 \\circ A B Yes 7:20 p.m. km \\pmod 3 \\in \\mathbb{R} 2:3 0x1F"
 )
 PIECES = PIECES.split(" ")

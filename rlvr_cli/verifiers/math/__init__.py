@@ -94,6 +94,14 @@ def _says(found: Found, reference: str, tolerance: Fraction, same_value: compare
         return True
     if found.how not in ("phrase", "tag", "hash"):
         return False
+    tidied = phrases.tidy(found.text)
+    if (
+        tidied
+        and tidied != found.text
+        and not phrases.is_negated(found.text, "")
+        and compare.same(tidied, reference, tolerance, same_value)
+    ):
+        return True
     core = phrases.core_of_sentence(found.text)
     return bool(core) and compare.same(core, reference, tolerance, same_value)
 

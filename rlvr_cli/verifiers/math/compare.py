@@ -37,6 +37,8 @@ def same(answer: str, gold: str, tolerance: Fraction = numeric.TOLERANCE, same_v
     by_words = _same_as_words(answer, gold)
     if by_words is not None:
         return by_words
+    if words.is_words(gold) and not re.search(r"\d", gold) and words.same_words(answer, gold):
+        return True
     try:
         return _same_forms(_form(answer, gold), _form(gold, answer), _Judge(tolerance, same_value))
     except (Unreadable, TooBig, Undefined, RecursionError):
@@ -121,7 +123,8 @@ class _Judge:
     def same(self, a: Node, g: Node) -> bool:
         """Equality of any two trees; the gold's kind leads."""
         try:
-            return self._same(unlabelled(a), unlabelled(g))
+            counts = g if ungroup(g)[0] not in _NUMBERLESS else None
+            return self._same(unlabelled(counted(a) if counts else a), unlabelled(g))
         except (Unreadable, TooBig, Undefined):
             return False
 
@@ -335,6 +338,22 @@ def unlabelled(node: Node) -> Node:
     return node
 
 
+def counted(node: Node) -> Node:
+    """``C(10, 3)`` and ``P(5, 2)`` as the numbers they count, where the gold is a number."""
+    node = ungroup(node)
+    if (
+        node[0] == "mul"
+        and len(node[1]) == 2
+        and node[1][0] in (("sym", "C"), ("sym", "P"))
+        and node[1][1][0] == "seq"
+        and len(node[1][1][3]) == 2
+    ):
+        n, k = node[1][1][3]
+        chosen = ("binom", n, k)
+        return chosen if node[1][0][1] == "C" else ("mul", (chosen, ("fact", k)))
+    return node
+
+
 def is_ordered(node: Node) -> bool:
     """A tuple in round or angle brackets."""
     return node[0] == "seq" and node[1:3] in (("(", ")"), ("[", "]"))
@@ -402,12 +421,17 @@ def is_name(node: Node) -> bool:
         return False
     if node[0] in ("mul", "seq", "ratio", "list"):
         return all(
-            is_name(part) or (node[0] == "mul" and (part[0] in ("inter", "union", "group", "num") and part[0] != "num"))
+            is_name(part) or (node[0] == "mul" and (part[0] in ("inter", "union", "group", "rel") or _is_inverse_name(part)))
             for part in node[-1]
         )
     if node[0] in ("inter", "union"):
         return is_name(node[1]) and is_name(node[2])
     return node[0] in ("inv", "fn") and all(is_name(part) for part in (node[2] if node[0] == "fn" else node[1:]))
+
+
+def _is_inverse_name(node: Node) -> bool:
+    """The ``f^{-1}`` of ``f^{-1}(x)``."""
+    return node[0] == "pow" and node[1][0] == "sym" and node[1][1] in "fgh" and node[2][:2] == ("num", Fraction(-1))
 
 
 def is_assignment(node: Node) -> bool:

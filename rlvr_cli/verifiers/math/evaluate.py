@@ -51,6 +51,8 @@ def value(node: Node, env: dict[str, Value] | None = None, *, branch: int = 1, l
 
 def number(x: Value) -> Value:
     """The value as a multi-precision number."""
+    if isinstance(x, list):
+        raise Unreadable("a matrix where a number should be")
     if isinstance(x, Fraction):
         if x.numerator.bit_length() > 4 * MAX_BITS or x.denominator.bit_length() > 4 * MAX_BITS:
             raise TooBig("a number too large to compute")
@@ -94,6 +96,8 @@ class _Evaluation:
             raise Unreadable(f"{node[0]} is no number")
         try:
             return handler(*node[1:])
+        except TypeError:
+            raise Unreadable(f"{node[0]} of a matrix") from None
         except (ZeroDivisionError, OverflowError, ValueError) as error:
             if isinstance(error, Unreadable):
                 raise
@@ -253,6 +257,8 @@ class _Evaluation:
             return (max if name == "max" else min)(args, key=number)
         if name in ("gcd", "lcm"):
             return Fraction((gcd if name == "gcd" else lcm)(*(int(a) for a in args)))
+        if name == "mod" and len(args) == 2 and all(isinstance(arg, Fraction) for arg in args):
+            return args[0] % args[1]
         if len(args) != 1:
             raise Unreadable(f"{name} of {len(args)} arguments")
         x = args[0]
@@ -270,7 +276,7 @@ class _Evaluation:
             return power(mp.e * 1, x)
         if name in ("arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc"):
             return _real_if_so(_inverse(name, number(x)))
-        if name in ("Re", "Im", "arg", "sgn", "sign", "cis"):
+        if name in ("conj", "Re", "Im", "arg", "sgn", "sign", "cis"):
             return _complex_part(name, number(x))
         if name in _HYPERBOLIC:
             if abs(number(x)) > 10**6:
@@ -305,7 +311,7 @@ def _inverse(name: str, x: Value) -> Value:
 def _complex_part(name: str, x: Value) -> Value:
     if name == "cis":
         return mp.expj(x)
-    return {"Re": mp.re, "Im": mp.im, "arg": mp.arg, "sgn": mp.sign, "sign": mp.sign}[name](x)
+    return {"conj": mp.conj, "Re": mp.re, "Im": mp.im, "arg": mp.arg, "sgn": mp.sign, "sign": mp.sign}[name](x)
 
 
 def _plus(a: Value, b: Value) -> Value:

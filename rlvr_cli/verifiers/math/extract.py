@@ -240,11 +240,10 @@ def _negated(text: str, mark: Mark) -> bool:
 
 def _taken_back(after: str) -> bool:
     """Whether the text after the answer retracts it and does not confirm it again."""
-    retract = None
-    for retract in _TAKEN_BACK.finditer(after[:4000]):
-        pass
-    if retract is None:
+    cues = list(_TAKEN_BACK.finditer(after[:4000]))
+    if not cues:
         return False
+    retract = cues[-1]
     rest = after[retract.end() :]
     hard = re.search(r"wrong|incorrect|mistake|error|scratch|retract|disregard|discard|ignore|false|不对|错", retract[0], re.I)
     return bool(hard) or not _CONFIRMED.search(rest) or bool(_DENIED.search(rest))

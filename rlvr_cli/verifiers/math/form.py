@@ -16,7 +16,7 @@ from .reader import Node, parse
 from .tokens import Token, Unreadable, tokens
 
 _LEADS = frozenset(
-    "about approximately approx roughly exactly only just nearly around usd eur rs a total value equal to equals is are it".split()  # noqa: SIM905
+    "about approximately approx roughly exactly only just nearly around usd eur rs a total value equal to equals is are it the answer final result".split()  # noqa: SIM905
 )
 _BAD_UNITS = re.compile(
     r"\b(?:not|wrong|squared|cubed|factorial|times|more|less|fewer|minus|plus|at|incorrect|or|and|hundred|thousand|millions?|billion"
@@ -79,8 +79,30 @@ def _amount(text: str) -> str:
     return m[0] + " "
 
 
+_REWRITES = (
+    (re.compile(r"^(['\"“‘])(.*)(['\"”’])$", re.S), r"\2"),
+    (re.compile(r"^\*{1,2}([^*]+)\*{1,2}$"), r"\1"),
+    (re.compile(r"(?:\^\s*\{?\s*\\circ\s*\}?|°|\\degree)\s*(?:\\(?:text|mathrm|,)\s*\{?)?\s*[CF]\s*\}?\s*$"), ""),
+    (re.compile(r"(?:\{\})?[_^]\s*\{?(\w+)\}?\s*C\s*_\s*\{?(\w+)\}?"), r"\\binom{\1}{\2}"),
+    (re.compile(r"(?<![A-Za-z\\])C_\s*\{?(\d+)\}?\s*\^\s*\{?(\d+)\}?"), r"\\binom{\1}{\2}"),
+    (re.compile(r"(\))\s*\^\s*\{?\s*(?:T|\\top|\\mathsf\{T\}|\\mathrm\{T\}|\\intercal)\s*\}?\s*$"), r"\1"),
+    (re.compile(r"(?<=[\w})])\s*\\q?quad\s*(?=\\?[A-Za-z]\w{0,10}\s*=)"), ", "),
+)
+
+
 def _trimmed(text: str) -> str:
     text = text.strip()
+    text = (
+        re.sub(r"\\(?:begin|end)\s*\{(?:cases|aligned|align|gathered|split|eqnarray|gather|equation|alignedat)\*?\}", " ", text)
+        if "cases" in text or ("align" in text or "gather" in text or "split" in text)
+        else text
+    )
+    if "matrix" not in text and "array" not in text:
+        text = text.replace("&", " ") if "\\&" not in text else text
+    for pattern, plain in _REWRITES:
+        text = pattern.sub(plain, text)
+    if text.count(")") == text.count("(") + 1 and text.endswith(")") and not re.search(r"[\[\]]", text):
+        text = text[:-1]
     text = re.sub(r"^\s*(?:\\approx|≈|=|:|\\Rightarrow|⇒)\s*", "", text)
     text = re.sub(r"(?<=[\d}\])])\s*[.。]$", "", text)
     return text.replace("$", " ") if text.count("$") >= 2 and not re.match(r"\\?\$\s*\d", text) else text
@@ -123,11 +145,13 @@ def _with_unit(stream: list[Token]) -> tuple[Node, str]:
     stream = [t for t in stream if t[0] != "s"]
     if stream and stream[0][0] == "t" and stream[0][1].lower() in ("minus", "negative"):
         stream = [("o", "-"), *stream[1:]]
-    while stream and stream[0][0] == "t" and stream[0][1].lower().strip(" .:") in _LEADS:
+    while stream and stream[0][0] == "t" and set(re.findall(r"\w+", stream[0][1].lower())) <= _LEADS and stream[1:2] != [("o", "=")]:
         stream = stream[1:]
     while len(stream) > 1 and stream[-1] == ("c", "cur"):
         stream = stream[:-1]
-    first = next((i for i, t in enumerate(stream) if t[0] == "t"), None)
+    first = next((i for i, t in enumerate(stream) if t[0] == "t" and stream[i + 1 : i + 2] != [("o", "=")]), None)
+    if first and first >= 3 and stream[first - 2 : first] == [("c", "frac"), ("o", "{")]:
+        first -= 2  # a unit written as a fraction
     if not first or not _is_unit(stream[first:]) or stream[first - 1] in (("o", "_"), ("o", "^")) or stream[first - 1] == ("o", "{"):
         return parse(stream), ""
     tail = stream[first:]
@@ -146,12 +170,12 @@ def _is_unit(tail: list[Token]) -> bool:
     if len(said.split()) > 8 or _BAD_UNITS.search(said):
         return False
     for index, (kind, text) in enumerate(tail):
-        power = index > 0 and tail[index - 1][1] in ("^", "{") and text in ("2", "3", "{", "}", "-")
+        power = index > 0 and tail[index - 1][1] in ("^", "{") and text in ("1", "2", "3", "{", "}", "-", "−")
         if not (
             kind in ("t", "l")
             or power
-            or text in ("/", "^", "}", ".", "*", "-", "(", ")", "\\", "circ", "per", "{")
-            or (kind, text) in (("n", "2"), ("n", "3"))
+            or text in ("/", "^", "}", ".", "*", "-", "(", ")", "\\", "circ", "per", "{", "frac")
+            or (kind, text) in (("n", "1"), ("n", "2"), ("n", "3"))
         ):
             return False
     return True

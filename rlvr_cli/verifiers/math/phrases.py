@@ -14,8 +14,10 @@ import re
 
 from .form import readable
 
-_LINK = (r"(?:\s*(?:is|are|was|equals|would be|will be|should be|must be|has to be|comes out to(?: be)?|comes to|turns out to be"
-    r"|becomes|=|:|->|→|⇒)\s*)")
+_LINK = (
+    r"(?:\s*(?:is|are|was|equals|would be|will be|should be|must be|has to be|comes out to(?: be)?|comes to|turns out to be"
+    r"|becomes|=|:|->|→|⇒)\s*)"
+)
 _SUBJECT = (
     r"(?:(?:the|my|our|your|a)\s+)?(?:(?:final|correct|right|only|required|numerical|exact|complete|simplified|desired|overall"
     r"|resulting|best|true|actual)\s+){0,2}"
@@ -47,8 +49,10 @@ _OTHERS = (
     r"|răspuns(?:ul)?|válasz|odgovor)\s*(?:to|je|är|er|on|este|:)\s*:?\s*"
     r"|\bans\.\s*|(?:คำตอบ)\s*(?:คือ|:)\s*|(?:התשובה|תשובה)\s*(?:היא|:)\s*|(?:απάντηση)\s*(?:είναι|:)\s*|(?:پاسخ)\s*:?\s*|উত্তর\s*:?\s*"
 )
-_A_LINE = (r"^[ \t]*(?:\*\*)?A(?:NSWER)?(?:\*\*)?\s*:[ \t]*|^[ \t]*(?:#{1,6}[ \t]*)?(?:\*\*)?(?:final\s+)?answer(?:\*\*)?["
-    r" \t]*:?(?:\*\*)?[ \t]*\n+|\banswer\s*(?=\$|\\\(|\\\[)")
+_A_LINE = (
+    r"^[ \t]*(?:\*\*)?A(?:NSWER)?(?:\*\*)?\s*:[ \t]*|^[ \t]*(?:#{1,6}[ \t]*)?(?:\*\*)?(?:final\s+)?answer(?:\*\*)?["
+    r" \t]*:?(?:\*\*)?[ \t]*\n+|\banswer\s*(?=\$|\\\(|\\\[)"
+)
 _JSON = r"(?P<json>\"(?:final_)?answer\"\s*:\s*)"
 _STATED = re.compile("|".join((_A_LINE, _JSON, _ENGLISH, _OPTION, _WEAK_HEAD, _OTHERS)), re.I | re.M)
 

@@ -61,6 +61,7 @@ class _Parser:
         self.toks = [t for t in stream if t[0] != "s"]
         self.at = 0
         self.depth = 0
+        self.ratios = True  # off before the colon of a set-builder
 
     # -- stream
     def peek(self, ahead: int = 0) -> Token:
@@ -106,9 +107,9 @@ class _Parser:
     def items(self) -> Node:
         """``a, b and c``: one item stays itself, several are a list."""
         groups, marks = [[self.item()]], set()
-        while mark := self.accept(",", ";", "and"):
+        while mark := self.accept(",", ";", "and", "\\\\"):
             before = self.at - 1
-            while other := self.accept(",", ";", "and"):
+            while other := self.accept(",", ";", "and", "\\\\"):
                 mark = ";" if ";" in (mark, other) else mark
             if self.peek()[0] == "end" or self.peek()[1] in _CLOSERS or self.peek() == ("o", "."):
                 self.at = before if self.peek()[1] in _CLOSERS else self.at
@@ -157,7 +158,7 @@ class _Parser:
 
     def ratio(self) -> Node:
         parts = [self.sum()]
-        while self.peek() == ("o", ":") and self.peek(1)[0] != "end":
+        while self.ratios and self.peek() == ("o", ":") and self.peek(1)[0] != "end":
             self.at += 1
             parts.append(("dots",) if self.accept("dots") else self.sum())
         return parts[0] if len(parts) == 1 else ("ratio", tuple(parts))
@@ -198,6 +199,9 @@ class _Parser:
                 factors.append(self.signed_factor())
             elif self.accept("/"):
                 factors.append(("inv", self.signed_factor()))
+            elif self.accept("bmod"):
+                whole = factors[0] if len(factors) == 1 else ("mul", tuple(factors))
+                factors = [("fn", "mod", (whole, self.factor()))]
             elif self.starts_factor():
                 factors.append(self.joined(factors[-1]))
                 if factors[-1][0] == "mixed":
@@ -342,6 +346,9 @@ class _Parser:
         if kind == "l":
             self.at += 1
             return self.symbol(text)
+        if kind == "t" and self.peek(1) in (("o", "="), ("c", "approx")):
+            self.at += 1
+            return ("sym", text)
         if kind == "t":
             raise Unreadable(f"words: {text!r}")
         if kind == "o":
@@ -392,9 +399,23 @@ class _Parser:
         else:
             dotted.append(self.next()[1])
         digits = dotted[0]
+        while self.accept("dot"):  # 0.\\dot1 4285 \\dot7
+            digits += self.repeated_digit()
+        if self.peek()[0] == "n" and self.peek(1) == ("c", "dot"):
+            digits += self.next()[1]
+            self.accept("dot")
+            digits += self.repeated_digit()
+        self.accept("dots")
         if not digits.isdigit() or len(digits) > 200:
             raise Unreadable("no repeating digits")
         return Fraction(int(digits), (10 ** len(digits) - 1) * 10**shift)
+
+    def repeated_digit(self) -> str:
+        braced = self.accept("{")
+        digits = self.next()[1]
+        if braced:
+            self.expect("}")
+        return digits
 
     def dotted(self, value: Fraction, decimals: str) -> Node:
         """``0.333...``: a repeating decimal when the digits do repeat, else just a long decimal."""
@@ -501,7 +522,9 @@ class _Parser:
     def set_(self) -> Node:
         if self.accept("\\}"):
             return ("set", ())
+        self.ratios = False
         first = self.items()
+        self.ratios = True
         if self.accept("mid", "|", ":"):
             conditions = self.items()
             self.expect("\\}")
@@ -518,6 +541,8 @@ class _Parser:
             self.at += 1
             return ("seq", bracket, self.toks[self.at - 1][1], ())
         inner = self.items()
+        if self.accept("|", "mid"):  # P(A|B)
+            inner = ("app", "|", (inner, self.items()))
         close = self.expect(")", "]", "[")
         if inner[0] == "list":
             return ("seq", bracket, close, inner[1])
@@ -551,7 +576,9 @@ class _Parser:
         if name == "cur":
             return self.factor()
         if name in _PREFIXES:
-            return ("app", name, (self.argument(),))
+            inner = self.argument()
+            conjugate = name in ("overline", "bar") and "'const', 'i'" in repr(inner)
+            return ("fn", "conj", (inner,)) if conjugate else ("app", name, (inner,))
         if name == "norm":
             inner = self.sum()
             self.expect("norm")
@@ -595,6 +622,8 @@ class _Parser:
 
     def function(self, name: str) -> Node:
         """``\\sin^2 x``, ``\\log_2 8``, ``\\tan^{-1}(2)``, ``exp(16)``."""
+        if self.peek()[1] in _RELATIONS or self.peek()[0] == "end":
+            return ("sym", "\\" + name)
         power = base = None
         for _ in range(2):
             if self.accept("_"):

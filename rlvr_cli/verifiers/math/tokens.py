@@ -51,8 +51,10 @@ _WORDS_AS_COMMANDS = FUNCTIONS | {
     "times",
     "pm",
 }
-_GREEK = ("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega Gamma"
-    " Delta Theta Lambda Xi Sigma Upsilon Phi Psi Omega Pi")
+_GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega Gamma"
+    " Delta Theta Lambda Xi Sigma Upsilon Phi Psi Omega Pi"
+)
 GREEK = frozenset(_GREEK.split())
 _DROP = frozenset(
     "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle displaystyle textstyle scriptstyle limits"  # noqa: SIM905
@@ -76,7 +78,7 @@ _RENAME = {
     "lg": "log10", "arsinh": "arcsinh", "lnot": "neg", "land": "and", "lor": "or", "wedge": "and", "vee": "or",
     "Longrightarrow": "Rightarrow", "implies": "Rightarrow", "iff": "Rightarrow",
     "%": "%", "$": "cur", "&": "and", "#": "#", "degree": "circ", "overrightarrow": "vec", "overset": "vec", "colonequals": "=",
-    "equiv": "equiv", "bmod": "mod", "pmod": "pmod", "isin": "in", "to": "to", "rightarrow": "to",
+    "equiv": "equiv", "pmod": "pmod", "isin": "in", "to": "to", "rightarrow": "to",
     "longrightarrow": "to", "perthousand": "permille", "sign": "sgn", "Dot": "dot", "textdegree": "circ", "ang": "angle",
     "oplus": "oplus", "prime": "'", "textdollar": "cur", "pounds": "cur", "euro": "cur", "yen": "cur",
 }  # fmt: skip
@@ -227,7 +229,7 @@ def _command(text: str, end: int, name: str, out: list[Token]) -> int:
         "not",
     ):
         out.append(("c", _RENAME.get(name, name)) if name not in ("boxed", "fbox", "framebox") else ("s", ""))
-    elif name == "phantom":
+    elif name in ("phantom", "tag", "label", "cancel", "checkmark", "blacksquare", "qedsymbol", "qed", "Box", "square", "surd"):
         return _group_end(text, end)
     else:
         name = _RENAME.get(name, name)

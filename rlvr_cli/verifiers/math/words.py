@@ -23,7 +23,7 @@ _SPACING = re.compile(r"\\[,;:!> ]|\\(?:quad|qquad|left|right|displaystyle)\b|~|
 _ARTICLE = re.compile(r"\b(?:an?|the|it is|it's|they are|answer|option|choice|is)\s+(?=\w{2})")
 _CLASSES = {
     "no solution": "no solution|no solutions|no real solution|no real solutions|no real roots|there is no solution|there are no"
-        " solutions|has no solution|there no solution|none|nosolution|empty set|emptyset|"
+    " solutions|has no solution|there no solution|none|nosolution|empty set|emptyset|"
     "empty|no such number|no such numbers|no integer solutions|there are no real solutions|无解"
     "|無解|没有解|空集|不存在解|no tiene solución|sin"
     " solución|no hay solución|keine lösung|keine reelle lösung|pas de solution|"
@@ -31,13 +31,13 @@ _CLASSES = {
     "|vô nghiệm|nil|inconsistent|no values"
     "|no value",
     "infinitely many": "infinitely many|infinitely many solutions|infinite solutions|infinite number of solutions|infinite|无数解|无穷多解"
-        "|有无穷多解|无数个|infinitas soluciones|unendlich viele lösungen|une infinité de solutions",
+    "|有无穷多解|无数个|infinitas soluciones|unendlich viele lösungen|une infinité de solutions",
     "all reals": "all real numbers|all reals|all real|every real number|any real number|全体实数|一切实数|所有实数|alle"
-        " reellen zahlen|todos los"
-        " números reales|tous les réels",
+    " reellen zahlen|todos los"
+    " números reales|tous les réels",
     "undefined": "undefined|not defined|does not exist|dne|doesn't exist|diverges|divergent|不存在|未定义|no existe|existiert nicht",
     "undetermined": "cannot be determined|can't be determined|not enough information|insufficient information"
-        "|无法确定|不能确定|indeterminate",
+    "|无法确定|不能确定|indeterminate",
     "yes": "yes|是|是的|sí|si|oui|ja|да|はい|예|네|sim|có|对|對",
     "no": "no|否|不是|non|nein|нет|いいえ|아니요|아니오|não|không|不对",
     "true": "true|正确|真|verdadero|vrai|wahr|vero|верно|正しい|참",
