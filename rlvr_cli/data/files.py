@@ -96,20 +96,23 @@ def progressing(items: Sequence[T], what: str) -> Iterator[T]:
         yield item
 
 
-def question_column(rows: Sequence[Row], asked: str | None, *, command: str) -> str:
-    """The column with the question: the one that was asked for, or the first usual name that the rows have."""
+def question_column(rows: Sequence[Row], asked: str | None, *, key: str = "column") -> str:
+    """The column with the question: the one that was asked for by ``key=``, or the first usual name that the rows have.
+
+    >>> question_column([{"ID": 1, "Question": "1+1?"}], None)
+    'Question'
+    """
     names = list(dict.fromkeys(name for row in rows[:100] for name in row))
     if asked is None:
-        found = next((name for name in QUESTION_COLUMNS if name in names), None)
+        found = next((name for usual in QUESTION_COLUMNS for name in names if name.lower() == usual), None)
         if found is None:
-            raise DataError(f"no column looks like the question among {', '.join(names)}", where="data", fix=f"column={names[0]}")
+            raise DataError(f"no column looks like the question among {', '.join(names)}", where=key, fix=f"{key}={names[0]}")
         return found
     if asked not in names:
         from rlvr_cli.data.columns import nearest
 
-        raise DataError(
-            f"the rows have no column {asked!r}, only {', '.join(names)}", where="column", fix=f"column={nearest(asked, names)}"
-        )
+        what = f"the rows have no column {asked!r}, only {', '.join(names)}"
+        raise DataError(what, where=key, fix=f"{key}={nearest(asked, names)}")
     return asked
 
 

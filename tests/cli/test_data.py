@@ -139,6 +139,10 @@ def test_decontaminate_reports_each_match(capsys, tmp_path):
         (["filter", f"data={ROOT / 'data' / 'arithmetic.jsonl'}", "pas_min=0.1"], "pass_min=0.1"),
         (["decontaminate", f"data={ROOT / 'data' / 'arithmetic.jsonl'}"], "needs against="),
         (["decontaminate", f"data={ROOT / 'data' / 'arithmetic.jsonl'}", "against=x.jsonl", "ngram=1"], "ngram=1"),
+        (
+            ["decontaminate", f"data={ROOT / 'data' / 'sql.jsonl'}", f"against={ROOT / 'data' / 'arithmetic.jsonl'}", "against_column=promt"],
+            "Type: against_column=prompt",
+        ),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(capsys, words, said):

@@ -48,7 +48,7 @@ def run(argv: Sequence[str]) -> int:
     names = settings["against"] if isinstance(settings["against"], list) else [settings["against"]]
     sets = {name: _held_rows(name, settings) for name in map(str, names)}
     matches, templates = find_matches(
-        rows, sets, n=settings["ngram"], column=question_column(rows, settings["column"], command="decontaminate"),
+        rows, sets, n=settings["ngram"], column=question_column(rows, settings["column"]),
         against_column="prompt", share=settings["share"], common=settings["common"],
     )  # fmt: skip
     reasons = {m.row: f"{m.kind} as {m.source} row {m.held_row + 1}" for m in matches}
@@ -74,5 +74,5 @@ def _held_rows(name: str, settings: dict[str, Any]) -> list[Row]:
         config = compose([f"dataset={name}", "dataset.prompt_template=null"], rules=False).config
         return load(config.dataset, seed=0).eval
     rows = rows_of_file(name, key="against", on_broken=settings["on_broken"], encoding=settings["encoding"])
-    column = question_column(rows, settings["against_column"], command="decontaminate")
+    column = question_column(rows, settings["against_column"], key="against_column")
     return [{"prompt": row.get(column)} for row in rows]

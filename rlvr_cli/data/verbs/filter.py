@@ -23,7 +23,7 @@ def run(argv: Sequence[str]) -> int:
 
     settings = file_words("filter", argv, "Keep rows, drop rows, count every drop by its reason.", HELP, DEFAULTS, FILTER_EXAMPLES)
     rows = rows_of_file(settings["data"], on_broken=settings["on_broken"], encoding=settings["encoding"])
-    column = question_column(rows, settings["column"], command="filter")
+    column = question_column(rows, settings["column"])
     kept, dropped = filter_rows(rows, settings, column=column)
     finish(settings, kept, dropped, len(rows), reason_kind)
     return EXIT_OK

@@ -41,7 +41,7 @@ def run(argv: Sequence[str]) -> int:
     mine = [w for w in words if "=" in w and not w.startswith(("dataset.", "data="))]
     settings = parse_words(mine, defaults, command="show")
     rows, notes = _rows_to_show(plain[0], overrides, settings)
-    column = question_column(rows, settings["column"], command="show")
+    column = question_column(rows, settings["column"])
     count, unit = (token_counter(settings["tokenizer"]), "tokens") if settings["tokenizer"] else (len, "characters")
     answer = settings["answer"] or next((a for a in ("answer", "solution", "gold_sql") if a in rows[0]), None)
     start = max(settings["from"], 1)
