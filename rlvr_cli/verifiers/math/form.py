@@ -12,11 +12,13 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from . import fast
 from .reader import Node, parse
 from .tokens import Token, Unreadable, tokens
 
 _LEADS = frozenset(
-    "about approximately approx roughly exactly only just nearly around usd eur rs a total value equal to equals is are it the answer final result".split()  # noqa: SIM905
+    "about approximately approx roughly exactly only just nearly around usd eur rs a total value equal to equals is are it"  # noqa: SIM905
+    " the answer final result".split()
 )
 _BAD_UNITS = re.compile(
     r"\b(?:not|wrong|squared|cubed|factorial|times|more|less|fewer|minus|plus|at|incorrect|or|and|hundred|thousand|millions?|billion"
@@ -110,6 +112,8 @@ def _trimmed(text: str) -> str:
 
 def readable(text: str) -> bool:
     """Whether a text is mathematics, with at most a unit."""
+    if fast.read(text):
+        return True
     try:
         return bool(form(text).trees) and len(re.findall(r"[^\W\d_]{2,}", re.sub(r"\\[A-Za-z]+", "", text))) <= 3
     except Unreadable:
