@@ -14,6 +14,7 @@ examples:
   rlvr eval checkpoint=outputs/RUN baseline=untrained      against what the run started from, pair by pair
   rlvr eval checkpoint=outputs/RUN/checkpoints/step_50     one checkpoint of a run
   rlvr eval checkpoint=Qwen/Qwen2.5-0.5B-Instruct dataset=gsm8k reward=math eval.limit=200
+  rlvr eval model=smollm2-135m dataset=arithmetic reward=math      a model option as it comes, untrained
   rlvr eval checkpoint=outputs/B baseline=outputs/A        two runs on the same prompts
 
 A run's template, stop ids, system prompt, data, reward and sampling are inherited; any group=option or key=value here
@@ -24,7 +25,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line of ``rlvr eval``."""
     made = argparse.ArgumentParser(
         prog="rlvr eval",
-        usage="rlvr eval checkpoint=RUN|DIR|HUB_ID [baseline=untrained|...] [eval.k=8] [eval.limit=200] [group=option] [key=value]",
+        usage="rlvr eval checkpoint=RUN|DIR|HUB_ID|model=NAME [baseline=untrained|...] [eval.k=8] [eval.limit=200] [key=value]",
         description="Judge a checkpoint with its reward: accuracy and pass@k, each with a 95% interval.",
         epilog=EPILOGUE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -64,12 +65,27 @@ def prepare(words: list[str], *, root: str) -> tuple[Any, Any, Path]:
 
     words = [quoted(word) for word in words]
     outputs = Path(value_of(words, "run.dir") or "outputs")
+    if value_of(words, "checkpoint") is None and (value_of(words, "model") or value_of(words, "model.path")):
+        return by_model(words, root, outputs)
     target = find_target(value_of(words, "checkpoint") or "", outputs)
     inherited = target.run_config()
     inherited.pop("run", None)  # the old run's name and place are not this command's
     config = compose(words, root=root, inherit=inherited or None).config
     need_reward_and_data(config, target)
     return config, target, outputs
+
+
+def by_model(words: list[str], root: str, outputs: Path) -> tuple[Any, Any, Path]:
+    """``model=NAME`` in place of a checkpoint: a model as it comes, before any training."""
+    from rlvr_cli.config.compose import compose
+    from rlvr_cli.evaluation.target import Target, slug
+
+    config = compose(words, root=root).config
+    name = slug(value_of(words, "model") or config.model.path)
+    need_reward_and_data(config, Target(name, name))
+    from rlvr_cli.models import prepare as weights_of
+
+    return config, Target(str(weights_of(config.model, config.seed)), name), outputs
 
 
 def quoted(word: str) -> str:

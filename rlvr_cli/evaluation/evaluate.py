@@ -148,7 +148,8 @@ def asked(config: EvalConfig, path: str, say: Say) -> Iterator[tuple[Any, Ask]]:
 
         tokenizer = policy.load_tokenizer(path, config.model)
         log = Path(config.run.dir) / "logs" / "eval-server.log"
-        with VllmBackend(path, config.model, config.generation, device=device, log=log) as backend:
+        longest = sampling_of(config, greedy=True).max_new_tokens
+        with VllmBackend(path, config, device=device, max_new_tokens=longest, log=log) as backend:
             yield tokenizer, lambda draws, sampling: backend.generate(tokenizer, draws, sampling, on_batch=progress(say))
         return
     model, tokenizer = policy.load_policy(path, config.model, device=device)

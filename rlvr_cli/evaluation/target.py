@@ -44,7 +44,7 @@ class Target:
 
     def home(self, outputs: Path) -> Path:
         """The folder whose ``eval/`` takes the results: the run's own, or one named after the model."""
-        return self.run or outputs / slug(self.path)
+        return self.run or outputs / self.label
 
 
 def read_yaml(path: Path) -> dict[str, Any]:

@@ -4,7 +4,7 @@ Prompts go as token ids, made by the same code as for transformers, and each req
 draw does not depend on its neighbours here either. Equal to the transformers backend in distribution, not text by text:
 the two turn a seed into tokens differently. What vLLM itself leaves open is rounding by batch shape::
 
-    with VllmBackend(path, model_config, generation_config, log=Path("eval.log")) as backend:
+    with VllmBackend(path, config, device="cpu", max_new_tokens=64, log=Path("eval.log")) as backend:
         completions = backend.generate(tokenizer, draws, sampling)
 """
 
@@ -15,25 +15,27 @@ import os
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rlvr_cli.config.schema import Generation
-from rlvr_cli.config.schema import Model as ModelConfig
+from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import LaunchError, MissingDependency
-from rlvr_cli.evaluation.generate import Completion, Draw, Sampling, draw_seed, prompt_ids
+from rlvr_cli.evaluation.generate import Completion, Draw, Sampling, draw_seed, prompt_ids, stop_tokens
 
 MODEL_NAME = "policy"
 CONCURRENT = 64
+GIB = 1024**3
 
 
 class VllmBackend:
     """A context manager around one server process."""
 
-    def __init__(self, path: str, model: ModelConfig, generation: Generation, *, device: str, log: Path):
-        self.path, self.model, self.generation, self.device, self.log = path, model, generation, device, log
+    def __init__(self, path: str, config: Config, *, device: str, max_new_tokens: int, log: Path):
+        self.path, self.config, self.device, self.log = path, config, device, log
+        self.max_new_tokens = max_new_tokens
         self.server: Any = None
 
     def __enter__(self) -> VllmBackend:
@@ -49,7 +51,7 @@ class VllmBackend:
         kept = Kept.start(self.argv(port), self.log, env={**os.environ, **self.environment()})
         self.server = Server(kept, f"http://127.0.0.1:{port}", None, 0, 0)
         try:
-            wait_ready(self.server, self.generation.startup_timeout_s, lambda text: print(text, file=sys.stderr))
+            wait_ready(self.server, self.config.generation.startup_timeout_s, lambda text: print(text, file=sys.stderr))
         except BaseException:
             self.server.stop()
             raise
@@ -59,25 +61,33 @@ class VllmBackend:
         self.server.stop()
 
     def argv(self, port: int) -> list[str]:
-        """The server's command line."""
-        words = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", self.path, "--served-model-name", MODEL_NAME]
-        words += ["--host", "127.0.0.1", "--port", str(port), "--generation-config", "vllm"]
-        if self.model.dtype != "auto":
-            words += ["--dtype", self.model.dtype]
-        if self.generation.max_model_len:
-            words += ["--max-model-len", str(self.generation.max_model_len)]
-        if self.model.trust_remote_code:
-            words += ["--trust-remote-code"]
-        if self.device == "cpu":
-            words += ["--enforce-eager"]
+        """The server's command line. As in :mod:`.policy`, ``auto`` is float32 on a CPU."""
+        from rlvr_cli.weights import PROMPT_ROOM, as_flags
+
+        model, generation, on_cpu = self.config.model, self.config.generation, self.device == "cpu"
+        room = self.config.dataset.max_prompt_tokens or PROMPT_ROOM
+        flags = {
+            "model": self.path,
+            "served_model_name": MODEL_NAME,
+            "host": "127.0.0.1",
+            "port": port,
+            "dtype": "float32" if model.dtype == "auto" and on_cpu else model.dtype,
+            "max_model_len": generation.max_model_len or min(context_of(self.path), room + self.max_new_tokens),
+            "generation_config": "vllm",
+            "disable_uvicorn_access_log": True,
+            "trust_remote_code": model.trust_remote_code,
+        }
+        if on_cpu:
+            flags |= {"enforce_eager": True, "kv_cache_memory_bytes": int(generation.kv_cache_gib * GIB)}
         else:
-            words += ["--tensor-parallel-size", str(self.generation.tensor_parallel_size)]
-        return words
+            flags |= {"tensor_parallel_size": generation.tensor_parallel_size}
+        flags |= generation.server_args
+        return [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *as_flags(flags)]
 
     def environment(self) -> dict[str, str]:
         """Quiet, and with a bounded cache on a CPU."""
-        quiet = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "TOKENIZERS_PARALLELISM": "false"}
-        space = {"VLLM_CPU_KVCACHE_SPACE": str(max(1, round(self.generation.kv_cache_gib)))} if self.device == "cpu" else {}
+        quiet = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "TOKENIZERS_PARALLELISM": "false", "HF_HUB_DISABLE_TELEMETRY": "1"}
+        space = {"VLLM_CPU_KVCACHE_SPACE": str(max(1, round(self.config.generation.kv_cache_gib)))} if self.device == "cpu" else {}
         return {**quiet, **space}
 
     def generate(
@@ -85,6 +95,7 @@ class VllmBackend:
     ) -> list[Completion]:
         """Completions in the order of ``draws``; many requests at once, the server batches them."""
         ids = [prompt_ids(tokenizer, d.prompt, sampling.template_options) for d in draws]
+        sampling = replace(sampling, stop_ids=tuple(stops_of(self.path, tokenizer, sampling.stop_ids)))
         done = 0
         with ThreadPoolExecutor(CONCURRENT) as threads:
             out = []
@@ -102,7 +113,7 @@ class VllmBackend:
             self.server.base_url + "/v1/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
         )
         try:
-            with opener.open(post, timeout=self.generation.request_timeout_s) as reply:
+            with opener.open(post, timeout=self.config.generation.request_timeout_s) as reply:
                 answer = json.load(reply)
         except urllib.error.HTTPError as error:
             raise LaunchError(f"the vLLM server refused a request: {error.read().decode('utf-8', 'replace')[:300]}") from error
@@ -110,6 +121,26 @@ class VllmBackend:
             raise LaunchError(f"the vLLM server did not answer: {error}", where=str(self.log)) from error
         choice = answer["choices"][0]
         return Completion(choice["text"], answer["usage"]["completion_tokens"], choice["finish_reason"] == "length")
+
+
+def context_of(path: str) -> int:
+    """Longest sequence that the model knows, in tokens."""
+    from transformers import AutoConfig
+
+    return getattr(AutoConfig.from_pretrained(path), "max_position_embeddings", None) or 1 << 20
+
+
+def stops_of(path: str, tokenizer: Any, extra: Iterable[int]) -> list[int]:
+    """Every id that ends a completion, the same ones as with transformers: a server told ``vllm`` does not read the model's own."""
+    from types import SimpleNamespace
+
+    from transformers import GenerationConfig
+
+    try:
+        own = GenerationConfig.from_pretrained(path)
+    except OSError:  # not every folder has a generation_config.json
+        own = GenerationConfig()
+    return stop_tokens(SimpleNamespace(generation_config=own), tokenizer, extra)
 
 
 def request(ids: Sequence[int], draw: Draw, sampling: Sampling) -> dict[str, Any]:
