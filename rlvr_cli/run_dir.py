@@ -191,11 +191,11 @@ def command_line(overrides: list[str]) -> str:
 
 def take_up(path: Path, config: Config) -> RunDir:
     """Lock an existing run for another attempt; a configuration that would learn something else is refused, naming the keys."""
-    import yaml
+    from rlvr_cli.config.compose import read_frozen
 
     lock = locked(path)
-    frozen = yaml.safe_load((path / "config.yaml").read_text(encoding="utf-8"))
-    changed = differences(frozen, masked(config.model_dump(mode="json")))
+    frozen = read_frozen(path / "config.yaml")  # through the schema: a key that is younger than the run has its default
+    changed = differences(frozen.model_dump(mode="json"), masked(config.model_dump(mode="json")))
     before, files = read_json(path / "fingerprint.json").get("data", {}), fingerprint(config)["data"]
     changed += [(f"the content of dataset.{k}", before[k], v) for k, v in files.items() if before.get(k, v) != v]
     if changed:

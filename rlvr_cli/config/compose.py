@@ -247,8 +247,8 @@ def frozen_text(config: Config) -> str:
 
 def write_frozen(config: Config, path: Path) -> None:
     """Write ``config.yaml`` whole or not at all, with secrets masked."""
-    from rlvr_cli.run_dir import write_atomic
     from rlvr_cli.masking import masked
+    from rlvr_cli.run_dir import write_atomic
 
     write_atomic(path, yaml.safe_dump(masked(config.model_dump(mode="json")), sort_keys=False, allow_unicode=True, width=120))
 

@@ -135,6 +135,8 @@ class Pool(Group):
     """``process`` is killable; ``inline`` judges in the trainer, for pure quick verifiers only."""
     batch_timeout_s: float | None = Field(default=None, gt=0)
     """Deadline of one term over one batch in seconds, whatever the function does; null is 30 s plus ``timeout_s`` a row."""
+    cache: bool = True
+    """Take verdicts of pooled verifiers that were given before, by content, from a file in the user's cache folder."""
     unsafe: bool = False
     """Run model-written code although no confinement works on this machine. Never on a machine you care for."""
 

@@ -117,6 +117,14 @@ def test_resuming_with_other_records_is_fine(changes: dict[str, object], here: P
     run_dir.start(config(**changes), [], resume="outputs/mine")
 
 
+def test_a_key_that_is_younger_than_the_run_does_not_hinder(here: Path) -> None:
+    run = run_dir.start(config(), [])
+    run.release()
+    old = "".join(line for line in run.config.read_text().splitlines(keepends=True) if "unjudged_stop_share" not in line)
+    run.config.write_text(old)
+    assert run_dir.start(config(), [], resume="mine").attempt == 2
+
+
 def test_names_made_for_a_person_are_unique(here: Path) -> None:
     names = {run_dir.start(config(None), [], choices={"model": "hf", "dataset": "a", "reward": "b"}).path.name for _ in range(3)}
     assert len(names) == 3
