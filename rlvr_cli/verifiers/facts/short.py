@@ -1,0 +1,184 @@
+"""Short answers: exact statement of a gold, and token F1."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from rlvr_cli.verifiers.facts.quantity import quantity, same_quantity
+from rlvr_cli.verifiers.facts.text import aliases, answer_text, position, same_words, words
+from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
+
+OPENING = 60  # words in which a free answer must state the gold: later words are background, or a list of everything
+NEAR = 4  # words before a gold in which a denial denies it
+DENIALS = {
+    "not",
+    "never",
+    "isnt",
+    "wasnt",
+    "arent",
+    "werent",
+    "neither",
+    "nor",
+    "cannot",
+    "without",
+    "except",
+    "unlike",
+    "incorrect",
+    "wrong",
+    "false",
+    "instead",
+}
+REFUSAL = re.compile(
+    r"\b(?:i (?:do not|don't|cannot|can't) (?:know|have|find|determine|provide|answer)|i'm not sure|not sure|no information|unable to|"
+    r"(?:does|do|did) not (?:mention|provide|specify|contain)|it is (?:unclear|unknown)|there is no (?:clear|definitive|information))",
+    re.I,
+)
+ENOUGH = 0.5  # share of a gold's words that states it
+SMALL = set("of in on at to for by with and or from as is was are were be his her its their".split())  # noqa: SIM905
+_FOOTNOTE = re.compile(r"([A-Za-z]{2,}|\d{4})\d(?=[\s.,;:]|$)")  # "CBS1.": a citation mark glued to a word
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+_LIST = re.compile(r"\s*(?:,|;|/|\bor\b|\band\b|、|或)\s*", re.I)
+
+
+def judge(completion: Completion, row: dict[str, Any], *, tolerance: float = 1e-6, strict: bool = False) -> Verdict:
+    """1.0 when the answer states a gold; None without a gold. strict: only an answer that is nothing but the gold."""
+    golds = aliases(row.get("answer"))
+    if not golds:
+        return Verdict(None, "the row has no gold answer")
+    answer = answer_text(text_of(completion))
+    if not answer:
+        return Verdict(0.0, "no answer" if answer is not None else "thinking was never closed")
+    whole = same_words(answer)
+    for gold in golds:
+        if whole and whole == same_words(gold):
+            return Verdict(1.0, f"equals the gold {gold}", answer[:200])
+        measured = _as_quantity(answer, gold, tolerance)
+        if measured is not None:
+            return measured
+    if strict:
+        return Verdict(0.0, f"is not the gold {golds[0]}", answer[:200])
+    return _stated(answer, golds)
+
+
+def _as_quantity(answer: str, gold: str, tolerance: float) -> Verdict | None:
+    """A verdict where the gold is a number with its unit and the answer gives one number; None where that does not apply."""
+    wanted, given = quantity(gold), quantity(answer)
+    if wanted is None or given is None or len(words(gold)) > 6 or _is_date(gold):
+        return None
+    if same_quantity(wanted, given, tolerance):
+        return Verdict(1.0, f"the same quantity, {given.value:g} {wanted.base or ''}".replace("e+08", "00000000").strip(), answer[:200])
+    return Verdict(0.0, f"gold {gold}, answer {given.text}", answer[:200]) if wanted.base else None
+
+
+def _is_date(text: str) -> bool:
+    return bool(re.search(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\b\d{1,2}[/-]\d{1,2}[/-]\d{2,4}\b", text, re.I))
+
+
+def _stated(answer: str, golds: list[str]) -> Verdict:
+    """A gold said in the opening statement, whole or in its telling part, not denied, not one item of a list of candidates."""
+    opening, denied = _opening(answer), None
+    hay = same_words(_FOOTNOTE.sub(r"\1", opening))
+    for gold in sorted(golds, key=len, reverse=True):
+        for variant in _variants(gold):
+            place = position(variant, hay)
+            if place < 0:
+                continue
+            if set(hay[max(0, place - NEAR) : place]) & DENIALS:
+                denied = gold
+                continue
+            if _is_candidate(opening, gold):
+                return Verdict(0.0, f"offers several candidates, {gold} among them", answer[:200])
+            return Verdict(1.0, f"states the gold {gold}", gold)
+    if denied:
+        return Verdict(0.0, f"denies the gold {denied}", answer[:200])
+    told = next((gold for gold in golds if _tells(gold, hay)), None)
+    if told and not REFUSAL.search(opening) and not _is_candidate(opening, told):
+        return Verdict(1.0, f"states most of the gold {told}", told)
+    return Verdict(0.0, f"does not state the gold {golds[0]}", answer[:200])
+
+
+def _tells(gold: str, hay: list[str]) -> bool:
+    """Whether the opening has the gold's telling words: every number, and ``ENOUGH`` of the other words up to their endings."""
+    wanted = [word for word in same_words(gold) if word not in SMALL]
+    numbers = [word for word in wanted if word[0].isdigit()]
+    others = [word for word in wanted if not word[0].isdigit()]
+    if not set(numbers) <= set(hay) or not wanted or (others and all(len(word) == 1 for word in others)):
+        return False  # single signs are CJK characters: half of a name is another name
+    stems = {stem(word) for word in hay}
+    if not others:
+        return True
+    surname = len(others) > 1 and not numbers and gold[:1].isupper() and gold.split()[-1][:1].isupper() and stem(others[-1]) in stems
+    return surname or sum(stem(word) in stems for word in others) >= ENOUGH * len(others)
+
+
+def stem(word: str) -> str:
+    """A word without a common English ending, enough that "British" meets "Britain" and "proteins" "protein"."""
+    for ending in ("ing", "ish", "ain", "ian", "ies", "ers", "ed", "es", "er", "al", "ic", "s", "y", "e", "a"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)]
+    return word
+
+
+def _opening(answer: str) -> str:
+    """The first sentences, up to ``OPENING`` words; an enumeration is not cut."""
+    kept: list[str] = []
+    for sentence in _SENTENCE.split(answer):
+        kept.append(sentence)
+        if sum(len(s.split()) for s in kept) >= OPENING:
+            break
+    return " ".join(kept)[:2000]
+
+
+def _variants(gold: str) -> list[list[str]]:
+    """The gold's words, a date in both orders, and a person's name without the middle."""
+    base = same_words(gold)
+    forms = [base]
+    date = re.fullmatch(r"([A-Za-z]+) (\d{1,2}),? (\d{4})", gold.strip())
+    if date:
+        forms += [same_words(f"{date[2]} {date[1]} {date[3]}"), same_words(f"{date[1]} {date[2]}th {date[3]}")]
+    if len(base) == 3 and gold.istitle() and not any(word[0].isdigit() for word in base):
+        forms.append([base[0], base[2]])
+    return [form for form in forms if form]
+
+
+def _is_candidate(opening: str, gold: str) -> bool:
+    """Whether the opening is a bare list of short items of which the gold is one, or says "or" right beside it."""
+    items = [item for item in _LIST.split(opening.strip(" .")) if item]
+    listed = len(items) > 1 and all(len(item.split()) <= 4 for item in items) and len(_LIST.split(gold)) < len(items)
+    head, found, rest = opening.casefold().partition(gold.casefold())
+    beside = bool(found) and (head.rstrip().endswith(" or") or rest.lstrip(" ,").startswith("or "))
+    return beside or (listed and not all(_same_kind(item, gold) for item in items))
+
+
+def _same_kind(item: str, gold: str) -> bool:
+    """Whether a listed item is itself part of the gold, as the parts of a date or place are."""
+    return position(same_words(item), same_words(gold)) >= 0
+
+
+def judge_f1(completion: Completion, row: dict[str, Any]) -> Verdict:
+    """Token F1 with the nearest gold (SQuAD's evaluation script); None without a gold."""
+    golds = aliases(row.get("answer"))
+    if not golds:
+        return Verdict(None, "the row has no gold answer")
+    answer = answer_text(text_of(completion))
+    if not answer:
+        return Verdict(0.0, "no answer")
+    given = words(answer)
+    score, gold = max((f1(given, words(gold)), gold) for gold in golds)
+    return Verdict(score, f"F1 {score:.2f} with the gold {gold}", answer[:200])
+
+
+def f1(given: list[str], gold: list[str]) -> float:
+    """Harmonic mean of precision and recall over the multiset of words; 1 for two empty lists."""
+    if not given or not gold:
+        return float(given == gold)
+    common = sum((Counter(given) & Counter(gold)).values())
+    return 2 * common / (len(given) + len(gold)) if common else 0.0
+
+
+def gold_completion(row: dict[str, Any]) -> str | None:
+    """The first accepted answer in an answer tag."""
+    golds = aliases(row.get("answer"))
+    return f"<answer>{golds[0]}</answer>" if golds else None

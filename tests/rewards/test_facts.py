@@ -1,0 +1,136 @@
+"""Facts: aliases, quantities, denials, lists; and the human labels of a public set, beside exact match and token F1."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rewards.facts import exact, f1, faithful, gold_completion, key_facts
+from rlvr_cli.evaluation.intervals import wilson
+from rlvr_cli.verifiers.facts import judge, judge_f1, judge_faithful
+from rlvr_cli.verifiers.facts.quantity import quantity, same_quantity
+from rlvr_cli.verifiers.facts.text import words
+
+HUMAN = Path(__file__).resolve().parents[2] / "../shared/data/graded_qa_evouna/NQ.sample1000.json"
+SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "score"),
+    [
+        ("Paris", "Paris", 1.0),
+        ("The capital is Paris.", "Paris", 1.0),
+        ("<think>London?</think>paris", "Paris", 1.0),
+        ("<think>Paris</think>London", "Paris", 0.0),
+        ("<think>Paris", "Paris", 0.0),
+        ("<answer>London</answer> although Paris", "Paris", 0.0),
+        ("It is not Paris.", "Paris", 0.0),
+        ("London, Paris, Rome, Berlin", "Paris", 0.0),
+        ("Paris or London", "Paris", 0.0),
+        ("I do not know.", "Paris", 0.0),
+        ("", "Paris", 0.0),
+        ("Zürich", "Zurich", 1.0),
+        ("the Beatles!", "Beatles", 1.0),
+        ("two", "2", 1.0),
+        ("third season", "3rd season", 1.0),
+        ("18 May 2018", "May 18, 2018", 1.0),
+        ("May 19, 2018", "May 18, 2018", 0.0),
+        ("北京", "北京", 1.0),
+        ("首都是北京。", "北京", 1.0),
+        ("首都是南京。", "北京", 0.0),
+        ("Ann Smith", ["Ann B. Smith", "Ann Smith"], 1.0),
+        ("anything", [], None),
+        ("anything", None, None),
+    ],
+)
+def test_short_answers(answer, gold, score):
+    assert exact([answer], [gold]) == [score]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "tolerance", "same"),
+    [
+        ("299,792,458 m/s", "3.0e8 m/s", 1e-3, True),
+        ("299,792,458 m/s", "3.0e8 m/s", 1e-4, False),
+        ("3 × 10^8 m/s", "300000 km/s", 1e-9, True),
+        ("6.02·10²³", "6.02e23", 1e-9, True),
+        ("1.5 million", "1,500,000", 1e-9, True),
+        ("100 °C", "373.15 K", 1e-9, True),
+        ("212 °F", "100 °C", 1e-9, True),
+        ("5 km", "5 kg", 0.5, False),
+        ("50%", "0.5", 1e-9, True),
+        ("2 hours", "120 minutes", 1e-9, True),
+        ("-5 m", "5 m", 1e-3, False),
+        ("60 miles per hour", "60 mph", 1e-9, True),
+    ],
+)
+def test_quantities(a, b, tolerance, same):
+    assert same_quantity(quantity(a), quantity(b), tolerance) is same
+
+
+def test_numbers_with_units_through_the_reward():
+    golds = ["299,792,458 m/s"] * 3
+    assert exact(["about 3.0e8 m/s", "300,000 km", "3 m/s"], golds, tolerance=1e-3) == [1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "score"), [("a red fox", "fox", 2 / 3), ("fox", "the fox", 1.0), ("dog", "fox", 0.0), ("狐狸", "红狐狸", 0.8)]
+)
+def test_f1(answer, gold, score):
+    assert f1([answer], [gold])[0] == pytest.approx(score)
+
+
+def test_key_facts_counts_what_is_said_and_not_denied():
+    facts = '["ibuprofen", ["400 mg", "0.4 g"], "with food"]'
+    answers = ["Ibuprofen 0.4 g, with food", "No ibuprofen: not ibuprofen but 400 milligram doses", ""]
+    scores = key_facts(answers, [facts] * 3)
+    assert scores[0] == 1.0 and scores[2] == 0.0 and 0 < scores[1] < 1
+    assert key_facts(["x"], [None]) == [None]
+
+
+def test_faithfulness_lists_what_is_unsupported():
+    row = {"passages": json.dumps(['Marie Curie was born in Warsaw in 1867. She said "nothing in life is to be feared".'])}
+    assert judge_faithful("Marie Curie, born 1867 in Warsaw, said “nothing in life is to be feared”.", row).score == 1.0
+    verdict = judge_faithful("Marie Curie, born 1868 in Paris, said “everything is to be feared”.", row)
+    assert verdict.score == pytest.approx(0.25) and all(text in verdict.reason for text in ("1868", "Paris", "everything"))
+    assert faithful(["It is so."], ["a"]) == [0.0] and faithful(["x"], [None]) == [None]
+
+
+def test_its_own_gold_gets_full_marks():
+    for gold in ("Paris", ["Ann", "Bo"], "299,792,458 m/s", "北京", "May 18, 2018"):
+        assert exact([gold_completion({"answer": gold})], [gold]) == [1.0]
+
+
+@pytest.mark.parametrize(
+    "text", ["a " * 100_000, "1" * 100_000, "1,000," * 20_000, '"' * 50_000, "A " * 50_000, "\x00\ud800", "or " * 30_000]
+)
+def test_huge_and_odd_text_never_raises(text):
+    row = {"answer": "Paris", "facts": ["Paris"], "passages": ["Paris"]}
+    assert judge(text, row).score == 0.0 and judge_f1(text, row).score == 0.0
+    assert judge_faithful(text, row).score in (0.0, 1.0)
+
+
+@pytest.mark.skipif(not HUMAN.exists(), reason="../shared/data/graded_qa_evouna is not here")
+def test_agreement_with_people_beats_exact_match_and_f1(record_property):
+    """Human verdicts on five systems' answers: more agreement than F1 at its best threshold, with fewer false accepts."""
+    rows = [
+        (item[f"answer_{s}"], item[f"judge_{s}"], item["golden_answer"].split("/"))
+        for item in json.loads(HUMAN.read_text())
+        if not item["improper"]
+        for s in SYSTEMS
+        if item[f"answer_{s}"] and item[f"judge_{s}"] is not None
+    ]
+    human = [label for _, label, _ in rows]
+    ours = [judge(answer, {"answer": golds}).score == 1.0 for answer, _, golds in rows]
+    equal = [any(words(answer) == words(g) for g in golds) for answer, _, golds in rows]
+    overlap = [judge_f1(answer, {"answer": golds}).score for answer, _, golds in rows]
+
+    def told(verdicts):
+        return sum(v == h for v, h in zip(verdicts, human, strict=True)), sum(v and not h for v, h in zip(verdicts, human, strict=True))
+
+    best, best_accepts = max(told([f >= t / 50 for f in overlap]) for t in range(1, 51))
+    agreed, accepts = told(ours)
+    low, high = wilson(agreed, len(rows))
+    print(f"n={len(rows)}: agreement {agreed / len(rows):.4f} [{low:.4f}, {high:.4f}], {accepts} false accepts;", end=" ")
+    print(f"F1 at its best {best / len(rows):.4f}, {best_accepts}; exact match {told(equal)[0] / len(rows):.4f}, {told(equal)[1]}")
+    assert agreed > best and accepts <= best_accepts and agreed > told(equal)[0]
