@@ -31,6 +31,9 @@ def tests_passed(completions, tests, *, prompts=None, entry_point=None, mode="fr
     return Scores(judge_all(completions, rows, mode=mode, workers=workers, unsafe=unsafe, **limits))
 
 
+tests_passed.__test__ = False  # its name is no test's
+
+
 def compiles(completions, *, prompts=None, tests=None, workers=None, unsafe=False, **kwargs) -> Scores:
     """1.0 where the answer holds Python that compiles, 0.0 where not. A soft term: it says nothing about being right.
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import _sitebuiltins
 import builtins
-import io
 import json
 import os
 import sys
@@ -28,7 +27,7 @@ FILE = "solution.py"
 def script() -> None:
     """Run the program as ``python solution.py`` would."""
     code = _prepare()
-    _standard_streams()
+    _like_a_script()
     module = _main_module()
     _finish(_run(code, module))
 
@@ -42,7 +41,7 @@ def static() -> None:
 def module() -> None:
     """Load the solution as a module that is not ``__main__`` and answer the tests' calls."""
     code = _prepare()
-    _standard_streams()
+    _like_a_script()
     rpc_solution.serve(code, PEER, FILE)
     os._exit(0)
 
@@ -50,7 +49,7 @@ def module() -> None:
 def tests() -> None:
     """Run the tests; the other end of the peer socket is the solution."""
     spec = _spec()
-    _standard_streams()
+    _like_a_script()
     rpc_tests.run(spec, REPORT, PEER)
     os._exit(0)
 
@@ -70,7 +69,8 @@ def _prepare() -> types.CodeType:
     problem, code = program.problem, None
     if problem is None:
         code, problem = _compiled(program.code)
-    _write_all(REPORT, json.dumps({"extracted": program.code or None, "problem": problem}).encode())
+    if "code" not in spec or problem:  # the later cases of a program need no second report
+        _write_all(REPORT, json.dumps({"extracted": program.code or None, "problem": problem}).encode())
     os.close(REPORT)
     if code is None:
         os._exit(3)
@@ -98,15 +98,11 @@ def _compiled(source: str) -> tuple[types.CodeType | None, str | None]:
         return None, f"does not compile: {type(error).__name__}"
 
 
-def _standard_streams() -> None:
-    """Text streams on descriptors 0, 1 and 2, as a fresh interpreter with UTF-8 has them; and exit(), which -S left out."""
-    sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "r", closefd=False)), encoding="utf-8")
-    sys.stdout = sys.__stdout__ = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)), encoding="utf-8", newline="\n")
-    sys.stderr = sys.__stderr__ = io.TextIOWrapper(
-        io.BufferedWriter(io.FileIO(2, "w", closefd=False)), encoding="utf-8", errors="backslashreplace", line_buffering=True)  # fmt: skip
+def _like_a_script() -> None:
+    """What a program finds around itself: its path, its folder first among the modules, and exit(), which -S left out."""
     builtins.exit, builtins.quit = _sitebuiltins.Quitter("exit", "Ctrl-D"), _sitebuiltins.Quitter("quit", "Ctrl-D")
     here = os.getcwd()
-    sys.argv, sys.path[:] = [os.path.join(here, FILE)], [here, *[p for p in sys.path if p]]
+    sys.argv, sys.path[:] = [f"{here}/{FILE}"], [here, *[p for p in sys.path if p]]
 
 
 def _main_module() -> types.ModuleType:
@@ -141,10 +137,10 @@ def _exit_code(code: object) -> int:
 def _finish(code: int) -> None:
     """End as an interpreter does: wait for threads, call atexit, flush; a lost flush is exit code 120."""
     import atexit
-    import threading
 
     try:
-        threading._shutdown()
+        if "threading" in sys.modules:
+            sys.modules["threading"]._shutdown()
         atexit._run_exitfuncs()
     except SystemExit as error:
         code = _exit_code(error.code)

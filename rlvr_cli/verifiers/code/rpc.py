@@ -18,7 +18,7 @@ import operator
 import socket
 import struct
 import sys
-import threading
+from _thread import RLock
 from collections.abc import Callable
 from typing import Any
 
@@ -204,7 +204,7 @@ class Peer:
     """One end. Subclasses say what may be exported and which operations may be asked for."""
 
     def __init__(self, wire: Wire):
-        self.wire, self.lock = wire, threading.RLock()
+        self.wire, self.lock = wire, RLock()
         self.exports: list[Any] = []
         self.export_numbers: dict[int, int] = {}
         self.remotes: dict[int, Remote] = {}

@@ -29,6 +29,8 @@ class Cage:
     box: str
     ruleset: int | None = None
     filter: tuple | None = None
+    early: bool = False
+    """True when the server itself stands behind the filter and without capabilities, so that its forks need not take the step."""
     uid: int | None = None
 
     def layers(self) -> list[str]:
@@ -71,12 +73,22 @@ def close_around(cage: Cage, allowed: limits.Limits, processes: int, fds: list[i
     syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
     if cage.ruleset is not None:
         landlock.restrict(cage.ruleset)
-    if cage.tier != UNSAFE:
+    if cage.tier != UNSAFE and not cage.early:
         _drop_capabilities(cage)
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)  # the server is not dumpable; /dev/stdin needs /proc/self, which needs this
-    if cage.filter is not None:
+    if cage.filter is not None and not cage.early:
         seccomp.install(cage.filter)
     os.closerange(len(fds), 4096)  # the server's control socket and /proc among them
+
+
+def close_early(cage: Cage) -> None:
+    """In namespaces the server needs none of what the filter forbids: being pid 1 it is safe from its jobs without privilege."""
+    if cage.tier != NAMESPACES:
+        return
+    syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
+    syscalls.set_capabilities(0)
+    seccomp.install(cage.filter)
+    cage.early = True
 
 
 def reserve_places() -> None:

@@ -35,7 +35,16 @@ _CLEAN = {
     "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": rooms.BOX, "LANG": "C.UTF-8", "TZ": "UTC", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1",
     "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
 }  # fmt: skip
-_BOOT = "import sys; sys.path.insert(0, sys.argv[2]); from rlvr_cli.verifiers.sandbox.keeper import main; main()"
+# The packages are entered as empty shells: what their __init__ imports for callers would only make every fork heavier.
+_BOOT = """
+import sys, types
+sys.path.insert(0, sys.argv[2])
+for name in ("rlvr_cli", "rlvr_cli.verifiers", "rlvr_cli.verifiers.sandbox", "rlvr_cli.verifiers.code"):
+    shell = sys.modules[name] = types.ModuleType(name)
+    shell.__path__ = [sys.argv[2] + "/" + name.replace(".", "/")]
+from rlvr_cli.verifiers.sandbox.keeper import main
+main()
+"""
 
 
 class SandboxFailure(Exception):

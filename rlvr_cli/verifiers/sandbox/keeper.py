@@ -22,7 +22,7 @@ from rlvr_cli.verifiers.sandbox import cage, limits, rooms, server, syscalls, wa
 # at the end), and a module that is missing here costs only the jobs that import it.
 PRELOAD = (
     "ast", "bisect", "builtins", "cmath", "collections", "contextlib", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions",
-    "functools", "heapq", "io", "itertools", "json", "linecache", "math", "operator", "random", "re", "string", "struct", "threading",
+    "functools", "heapq", "io", "itertools", "json", "linecache", "math", "operator", "random", "re", "string", "struct",
     "time", "traceback", "types", "typing", "_sitebuiltins", "encodings.latin_1",
 )  # fmt: skip
 
@@ -151,10 +151,11 @@ def _raise_walls(room: rooms.Plan, command: dict, host_pid: int) -> tuple[cage.C
     limits.apply_fixed()
     walls = cage.prepare(tier, command["box"], room)
     if tier == cage.NAMESPACES:
-        rooms.fresh_box(16)  # the rules hold for the folder above it, and so for every later mount there
+        rooms.mount_box(16)  # the rules hold for the folder above it, and so for every later mount there
     sys.path += ["/packages"] if tier == cage.NAMESPACES else room.package_homes
     if walls.uid is not None:
         walls.uid = command["uid"]
+    cage.close_early(walls)
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
     return walls, tree
 

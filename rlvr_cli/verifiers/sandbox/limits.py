@@ -28,7 +28,7 @@ class Limits:
     output_mb: float = 1.0
     """Standard output that is read before the run is stopped."""
     disk_mb: int = 16
-    """The working folder, and each file."""
+    """Each file; the working folder as a whole has 16 MB."""
     processes: int = 64
     """Processes and threads at once."""
     files: int = 256

@@ -184,13 +184,6 @@ def _enter(new: str) -> None:
     syscalls.mount("none", "/", None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
 
 
-def renew_box(megabytes: int) -> None:
-    """Throw the working folder away and mount a new one."""
-    syscalls.umount(BOX)
-    fresh_box(megabytes)
-
-
-def fresh_box(megabytes: int) -> None:
-    """A new, empty, size-limited working folder."""
+def mount_box(megabytes: int) -> None:
+    """The working folder of a server's jobs: empty, and limited in size as a whole."""
     syscalls.mount("tmpfs", BOX, "tmpfs", MS_NOSUID | MS_NODEV, f"size={megabytes}m,nr_inodes=4k,mode=700")
-    os.mkdir(f"{BOX}/.shm", 0o777)

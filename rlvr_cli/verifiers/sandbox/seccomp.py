@@ -95,7 +95,8 @@ def program(*, sockets: bool, signals: bool) -> bytes:
         ops += _deny(nr) if nr is not None else []
     for pair in () if signals else KILLERS:
         ops += _deny(syscalls.number(pair))
-    ops += _no_signal_to_all() + _clone_without_namespaces() + _sockets(sockets) + _terminal()
+    ops += [] if sockets else _no_signal_to_all()  # a pid namespace has nobody else in it, and its server ends jobs that way
+    ops += _clone_without_namespaces() + _sockets(sockets) + _terminal()
     return b"".join([*ops, _op(_RET, _ALLOW)])
 
 

@@ -11,10 +11,10 @@ straight into the fork, so this process, whose memory every later job inherits, 
 from __future__ import annotations
 
 import gc
+import io
 import json
 import os
 import random
-import shutil
 import signal
 import socket
 import sys
@@ -31,11 +31,11 @@ class Server:
 
     def __init__(self, control: socket.socket, walls: cage.Cage, tree: watch.Tree):
         self.control, self.walls, self.tree = control, walls, tree
-        self.dirty = True
         self.counted = (0.0, 0)
 
     def serve(self) -> None:
         """Until the caller closes its end."""
+        standard_streams()
         gc.collect()
         gc.freeze()
         self._say({"ready": True, "layers": self.walls.layers()})
@@ -61,14 +61,13 @@ class Server:
         """Fork, watch, clean up. What the machine refuses (no memory, no process) is an ``error``, never a verdict."""
         limits = Limits(**request["limits"])
         try:
-            self._fresh_folder(limits.disk_mb)
+            self._fresh_folder()
             pid = self._fork(request["entry"], limits, fds)
         except OSError as error:
             return {"error": f"could not start the job: {error}"}
         finally:
             for fd in fds:
                 os.close(fd)
-        self.dirty = True
         folder = self.walls.box if self.walls.tier != cage.NAMESPACES else None  # a tmpfs needs no watching
         outcome = watch.Watch(self.tree, pid, limits, folder).run(self.control.fileno())
         return outcome
@@ -91,16 +90,13 @@ class Server:
         finally:
             os._exit(120)
 
-    def _fresh_folder(self, megabytes: int) -> None:
-        """The job's folder is new and empty. Sweeping is cheaper than mounting, and enough when little was left."""
-        if self.walls.tier != cage.NAMESPACES:
-            _sweep(self.walls.box)
-            if self.walls.uid is not None:
-                os.chown(self.walls.box, self.walls.uid, self.walls.uid)
-            return
-        if self.dirty and not _swept_box():
-            rooms.renew_box(megabytes)
-        self.dirty = False
+    def _fresh_folder(self) -> None:
+        """The job's folder is empty. What cannot be removed is an error, and the caller takes another server."""
+        _sweep(self.walls.box)
+        if self.walls.uid is not None:
+            os.chown(self.walls.box, self.walls.uid, self.walls.uid)
+        if self.walls.tier == cage.NAMESPACES:
+            os.mkdir(f"{rooms.BOX}/.shm", 0o777)  # /dev/shm points here
 
     def _process_cap(self, limits: Limits) -> int:
         """RLIMIT_NPROC counts per uid: alone in a user namespace or under a spare uid, else beside all that the user runs."""
@@ -118,33 +114,24 @@ def run_entry(entry: str) -> None:
     getattr(sys.modules[module], function)()
 
 
-def _swept_box() -> bool:
-    """True when the folder could be emptied by removing a few plain files."""
-    try:
-        names = os.listdir(rooms.BOX)
-        if ".shm" not in names or len(names) > 8 or os.listdir(f"{rooms.BOX}/.shm"):
-            return False
-        for name in names:
-            if name != ".shm":
-                os.unlink(f"{rooms.BOX}/{name}")
-        os.chmod(rooms.BOX, 0o700)
-        return True
-    except OSError:
-        return False
-
-
 def _sweep(folder: str) -> None:
-    """Empty a folder on the host, also when the job took its own rights away."""
-    os.chmod(folder, 0o700)
-    for name in os.listdir(folder):
-        path = os.path.join(folder, name)
-        if os.path.islink(path) or not os.path.isdir(path):
+    """Empty a folder, also when the job took its own rights away."""
+    try:
+        names = os.listdir(folder)
+    except PermissionError:
+        os.chmod(folder, 0o700)
+        names = os.listdir(folder)
+    for name in names:
+        path = f"{folder}/{name}"
+        try:
             os.unlink(path)
-        else:
-            for parent, folders, _ in os.walk(path):
-                for child in folders:
-                    os.chmod(os.path.join(parent, child), 0o700) if not os.path.islink(os.path.join(parent, child)) else None
-            shutil.rmtree(path)
+        except (IsADirectoryError, PermissionError):
+            if os.path.isdir(path) and not os.path.islink(path):
+                _sweep(path)
+                os.rmdir(path)
+            else:  # the folder was made read-only
+                os.chmod(folder, 0o700)
+                os.unlink(path)
 
 
 def _tasks_of(uid: int) -> int:
@@ -158,6 +145,14 @@ def _tasks_of(uid: int) -> int:
             except OSError:
                 continue
     return total
+
+
+def standard_streams() -> None:
+    """Text streams on descriptors 0, 1 and 2 as a fresh interpreter with UTF-8 has them, made once and inherited by every job."""
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "r", closefd=False)), encoding="utf-8")
+    sys.stdout = sys.__stdout__ = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)), encoding="utf-8", newline="\n")
+    errors = io.BufferedWriter(io.FileIO(2, "w", closefd=False))
+    sys.stderr = sys.__stderr__ = io.TextIOWrapper(errors, encoding="utf-8", errors="backslashreplace", line_buffering=True)
 
 
 def quiet_signals() -> None:
