@@ -17,7 +17,7 @@ import sys
 import types
 from typing import Any
 
-from rlvr_cli.verifiers.code import rpc
+from rlvr_cli.verifiers.code import plan, rpc
 
 _MODULES = frozenset(
     [
@@ -128,12 +128,10 @@ def run(spec: dict, report_fd: int, peer_fd: int) -> None:
     rpc.unlimited_integers()
     say = Reporter(report_fd)
     source, entry_point = spec["tests"], spec.get("entry_point")
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return say(broken=f"the tests do not parse: {error}")
-    if not tests_something(tree):
-        return say(broken="the tests check nothing")
+    fault = plan.fault(source, entry_point)
+    if fault:
+        return say(broken=fault)
+    tree = ast.parse(source)
     peer = TestsPeer(rpc.Wire(peer_fd), entry_point)
     scope = _scope()
     try:
@@ -142,7 +140,7 @@ def run(spec: dict, report_fd: int, peer_fd: int) -> None:
         return say(dead=f"the solution ended while loading: {error}")
     except BaseException as error:
         return say(dead=f"the solution does not load: {_short(error)}")
-    _run_checks(_checks(tree, entry_point), scope, peer, say)
+    _run_checks(plan.checks(tree, entry_point), scope, peer, say)
 
 
 def _scope() -> dict[str, Any]:
@@ -152,16 +150,9 @@ def _scope() -> dict[str, Any]:
     return module.__dict__
 
 
-def tests_something(tree: ast.Module) -> bool:
-    """False for tests that could not fail: nothing but imports, constants and definitions that nobody calls."""
-    if any(isinstance(node, ast.Assert) for node in ast.walk(tree)):
-        return True
-    return any(isinstance(node, (ast.Call, ast.Raise)) for statement in tree.body for node in ast.walk(statement))
-
-
 def _import_solution(peer: TestsPeer, scope: dict[str, Any], tree: ast.Module, entry_point: str | None) -> None:
     """Bring in those names of the solution that the tests use. A name of Python's own is never taken, except the entry point."""
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    used = plan.names_used(tree)
     wanted = sorted(name for name in used if name not in vars(builtins)) + ([entry_point] if entry_point else [])
     for pair in peer.request("globals", (wanted,), {}):
         name, value = pair
@@ -173,27 +164,6 @@ def _import_solution(peer: TestsPeer, scope: dict[str, Any], tree: ast.Module, e
     solution.__dict__.update({k: v for k, v in scope.items() if not k.startswith("__")})
     for name in ("solution", "main", "submission"):
         sys.modules.setdefault(name, solution)
-
-
-def _checks(tree: ast.Module, entry_point: str | None) -> list[tuple[ast.stmt, bool]]:
-    """Statements in order, each with whether it counts; without a top-level assert the whole counts as one."""
-    body = list(tree.body)
-    if not any(isinstance(node, ast.Assert) for node in body):
-        body += _calls_that_lack(tree, entry_point)
-    return [(node, isinstance(node, ast.Assert)) for node in body]
-
-
-def _calls_that_lack(tree: ast.Module, entry_point: str | None) -> list[ast.stmt]:
-    """HumanEval's check(candidate), pytest functions and TestCase classes are run when the tests define but never run them."""
-    running = [s for s in tree.body if not isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
-    called = {getattr(n.func, "id", "") for s in running for n in ast.walk(s) if isinstance(n, ast.Call)}
-    functions = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
-    if "check" in functions and entry_point and "check" not in called:
-        return ast.parse(f"check({entry_point})").body
-    extra = [f"{name}()" for name, node in functions.items() if name.startswith("test") and name not in called and not node.args.args]
-    if any(isinstance(n, ast.ClassDef) and any("TestCase" in ast.unparse(b) for b in n.bases) for n in tree.body) and not called:
-        extra.append("__rlvr_unittest__(globals())")
-    return ast.parse("\n".join(extra)).body
 
 
 def _run_unittest(scope: dict[str, Any]) -> None:
@@ -213,7 +183,7 @@ def _run_unittest(scope: dict[str, Any]) -> None:
 
 def _run_checks(checks: list[tuple[ast.stmt, bool]], scope: dict[str, Any], peer: TestsPeer, say: Reporter) -> None:
     """Execute statement by statement. A failing one costs only itself; a dead solution ends it all."""
-    scope["__rlvr_unittest__"] = _run_unittest
+    scope[plan.UNITTEST] = _run_unittest
     counted = sum(counts for _, counts in checks)
     say(plan=counted or 1)
     all_well, done = "", 0

@@ -29,7 +29,7 @@ class Limits:
     """Standard output that is read before the run is stopped."""
     disk_mb: int = 16
     """Each file; the working folder as a whole has 16 MB."""
-    processes: int = 64
+    processes: int = 48
     """Processes and threads at once."""
     files: int = 256
     """Open files of each process."""
