@@ -25,7 +25,9 @@ def test_equal_answers_in_many_notations(gold, answer, expected):
     assert judge(f"Therefore \\boxed{{{answer}}}.", {"answer": gold}).score == expected
 
 
-@pytest.mark.parametrize(("gold", "completion", "expected"), [*table("math_completions.yaml"), *table("math_forms.yaml")])
+@pytest.mark.parametrize(
+    ("gold", "completion", "expected"), [*table("math_completions.yaml"), *table("math_forms.yaml"), *table("math_endings.yaml")]
+)
 def test_final_answer_in_many_forms(gold, completion, expected):
     assert judge(completion, {"answer": gold}).score == expected
 

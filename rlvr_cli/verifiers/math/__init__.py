@@ -94,6 +94,8 @@ def _says(found: Found, reference: str, tolerance: Fraction, same_value: compare
         return True
     if found.how not in ("phrase", "tag", "hash"):
         return False
+    if len(found.text) > phrases.LONGEST_SENTENCE:
+        return False
     tidied = phrases.tidy(found.text)
     if (
         tidied

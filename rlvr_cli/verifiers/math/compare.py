@@ -419,6 +419,8 @@ def is_name(node: Node) -> bool:
         return True
     if node == ("const", "e") or node == ("const", "i"):
         return False
+    if node[0] == "ratio" and len(set(node[1])) < len(node[1]):
+        return False
     if node[0] in ("mul", "seq", "ratio", "list"):
         return all(
             is_name(part) or (node[0] == "mul" and (part[0] in ("inter", "union", "group", "rel") or _is_inverse_name(part)))
@@ -476,6 +478,8 @@ def answer_values(node: Node, agree: Callable[[list[Node]], bool]) -> list[Node]
     first, last = sides[0], sides[exact]
     if exact == 1 and not numeric.symbols(first) and is_name(last):
         return [first]
+    if first[0] == "ratio" and not is_name(first):
+        return []
     compound = not is_name(first) and bool(numeric.symbols(first))
     if compound and (numeric.symbols(last) or (len(sides) == 2 and (_has_literals(first) or last == ("num", Fraction(0), None)))):
         return []

@@ -53,6 +53,7 @@ _PLACEHOLDER = re.compile(
     re.I,
 )
 _NOT_BEFORE = re.compile(
+    r"\b(?:retract|take back|disregard|ignore|discard|reject|withdraw)\b[^.\n]{0,50}$|"
     r"(?:\bnot|n't|\bnever|\bcannot(?: be)?|\brather than|\binstead of|\bneither|不是|并非|不等于|不为|\bnicht|\bno es|\bn'est pas|\bnon è"
     r"|\bnão é|(?<!\w)не)"
     r"(?:\s+(?:simply|just|actually|equal to|the answer|answer|be|is|the|a|in fact))*[\s:$*({\[\\]*$",
@@ -83,7 +84,7 @@ _CONFIRMED = re.compile(
     re.I,
 )
 _DENIED = re.compile(
-    r"\b(?:not|n't|isn't|in)\s*(?:correct|right|consistent|good|work|hold|match)|\bwrong\b|\bincorrect\b|\bmistake\b|\berror\b|不正确|不对|错",
+    r"(?:\b(?:not|in)|n't)\s*(?:be\s+)?(?:correct|right|consistent|good|work|hold|match)|\bwrong\b|\bincorrect\b|\bmistake\b|\berror\b|不正确|不对|错",
     re.I,
 )
 _LIST_GAP = re.compile(r"[\s$*\\(),;&\[\]{}.]*(?:\\text\s*\{)?\s*(?:and|or|und|y|et|e|和|或|及|以及|与)?\s*\}?[\s$*\\(),;&\[\]{}]*", re.I)
@@ -105,7 +106,11 @@ def _from_marks(text: str, wanted: str | None, strict: bool) -> Found | None:
     """The answer by the last valid mark; None when there is no mark at all."""
     boxes, box_cut = _boxes(text)
     tags, tag_cut = _tagged(text)
-    marks = boxes + tags + [Mark(m.start(), m.end(), m["inner"], "hash") for m in _HASH.finditer(text) if phrases.short_answer(m["inner"])]
+    marks = (
+        boxes
+        + tags
+        + [Mark(m.start(), m.end(), m["inner"], "hash") for m in list(_HASH.finditer(text))[-MOST:] if phrases.short_answer(m["inner"])]
+    )
     if wanted:
         marks = [mark for mark in marks if mark.how == wanted]
     elif not strict:

@@ -14,13 +14,14 @@ from functools import lru_cache
 
 from . import fast
 from .reader import Node, parse
-from .tokens import Token, Unreadable, tokens
+from .tokens import MAX_CHARS, Token, Unreadable, tokens
 
 _LEADS = frozenset(
     "about approximately approx roughly exactly only just nearly around usd eur rs a total value equal to equals is are it"  # noqa: SIM905
     " the answer final result".split()
 )
 _BAD_UNITS = re.compile(
+    r"#|=|"
     r"\b(?:not|wrong|squared|cubed|factorial|times|more|less|fewer|minus|plus|at|incorrect|or|and|hundred|thousand|millions?|billion"
     r"|dozen|false|if|than|unless|isn't|maybe|perhaps|cannot|undefined|no|a\.?m|p\.?m|mod|base|is|are|to)\b|不|或|错",
     re.I,
@@ -58,6 +59,8 @@ class Form:
 @lru_cache(maxsize=512)
 def form(text: str) -> Form:
     """The form of an answer. Raises Unreadable when it is no mathematics."""
+    if len(text) > MAX_CHARS:
+        raise Unreadable("too long to read")
     text = _trimmed(text)
     text = _SCALED.sub(lambda m: f" \\times 10^{{{_SCALES[m[1].lower()]}}}", text)
     unit = ""
@@ -85,7 +88,7 @@ _REWRITES = (
     (re.compile(r"^(['\"“‘])(.*)(['\"”’])$", re.S), r"\2"),
     (re.compile(r"^\*{1,2}([^*]+)\*{1,2}$"), r"\1"),
     (re.compile(r"(?:\^\s*\{?\s*\\circ\s*\}?|°|\\degree)\s*(?:\\(?:text|mathrm|,)\s*\{?)?\s*[CF]\s*\}?\s*$"), ""),
-    (re.compile(r"(?:\{\})?[_^]\s*\{?(\w+)\}?\s*C\s*_\s*\{?(\w+)\}?"), r"\\binom{\1}{\2}"),
+    (re.compile(r"(?:\{\})?[_^] ?\{?([A-Za-z0-9]{1,12})\}? ?C ?_ ?\{?([A-Za-z0-9]{1,12})\}?"), r"\\binom{\1}{\2}"),
     (re.compile(r"(?<![A-Za-z\\])C_\s*\{?(\d+)\}?\s*\^\s*\{?(\d+)\}?"), r"\\binom{\1}{\2}"),
     (re.compile(r"(\))\s*\^\s*\{?\s*(?:T|\\top|\\mathsf\{T\}|\\mathrm\{T\}|\\intercal)\s*\}?\s*$"), r"\1"),
     (re.compile(r"(?<=[\w})])\s*\\q?quad\s*(?=\\?[A-Za-z]\w{0,10}\s*=)"), ", "),

@@ -36,8 +36,8 @@ _OTHERS = (
     r"(?:最终|最后|正确|标准|参考)?(?:答案|结果|选项)(?:应该|应|就)?(?:是|为|等于|：|:|選|选)\s*[:：]?\s*|(?:故|应|因此|所以|综上|，"
     r"|,|。|^)[ \t]*(?:本题)?(?:应)?选(?:择"
     r"|项)?\s*[:：]?\s*"
-    r"|(?<![问回解])答\s*[:：]\s*|(?:最終的な)?(?:答え|解答|正解|答)(?:は|：|:)[、,]?\s*|(?:최종\s*)?(?:정답|답|해답)(?:은|:|는)\s*[:：]?\s*"
-    r"|\b(?:la\s+|una\s+)?(?:respuesta|réponse|risposta|resposta|solución|resultado)(?:\s+(?:final|finale|correcta|correcte|corretta"
+    r"|而是\s*|(?<![问回解])答\s*[:：]\s*|(?:最終的な)?(?:答え|解答|正解|答)(?:は|：|:)[、,]?\s*|(?:최종\s*)?(?:정답|답|해답)(?:은|:|는)\s*[:：]?\s*"
+    r"|\b(?:la\s+|una\s+)?(?:respuesta|opción|opção|opzione|réponse|risposta|resposta|solución|resultado)(?:\s+(?:final|finale|correcta|correcte|corretta"
     r"|correta|es|definitiva))*\s*(?:est|es|è|é|:|será|=)\s*:?\s*"
     r"|\b(?:die\s+|das\s+)?(?:richtige\s+|endgültige\s+)?(?:end)?(?:antwort|ergebnis|resultat)(?:\s+(?:ist|lautet|beträgt))?\s*(?::"
     r"|(?<=ist)|(?<=lautet)|(?<=beträgt))\s*:?\s*"
@@ -84,8 +84,9 @@ _LEAD = re.compile(
     re.I,
 )
 _ECHO = re.compile(
-    r"\b(?:question|problem|prompt|exercise|task|asks?|asked|asking|whether|^\W*given|(?:are|is|was|were) given|given (?:that|a|an"
-    r"|as)|suppose|imagine|if the answer|restat\w+|repeat\w*|quote[sd]?|we are told|want to (?:know|find)"
+    r"^\W*(?:find|compute|evaluate|determine|solve|simplify|express|to (?:solve|find|answer)|we know)\b|\b(?:grader|grading|graded|score|reward)\b"
+    r"|\b(?:question|problem|prompt|exercise|task|asks?|asked|asking|whether|assum\w+|^\W*given|(?:are|is|was|were) given|given (?:that|a|an"
+    r"|as)|suppose|imagine|if the answer|restat\w+|repeat\w*|quote[sd]?|we are told|wants? (?:the|us|me|you|to (?:know|find))"
     r"|need to (?:find|know|compute|determine|show|check|see)|must (?:find|compute|determine|show)|have to (?:find|compute"
     r"|determine)|to find|will now|let us|let's|i will|i'll|we will"
     r"|how (?:many|much)|what is|determine|calculate the|a (?:first|naive|common|wrong|typical|rough) (?:guess|answer|mistake|error"
@@ -106,7 +107,7 @@ _CUE = re.compile(
     re.I,
 )
 _NUMBER = re.compile(
-    r"(?<![\w.^_\\{])[-+]?(?:[$€£¥₹]\s*)?[-+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)?(?:(?<=\d)[.,]\d+"
+    r"(?<![A-Za-z0-9.^_\\{])[-+]?(?:[$€£¥₹]\s*)?[-+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)?(?:(?<=\d)[.,]\d+"
     r"|(?<!\d)\.\d+)?(?<=\d)(?:\s*/\s*\d+(?:\.\d+)?)?(?:[eE][-+]?\d+)?(?:\s*\\?%)?(?![\d^])"
 )
 _FORMULA = re.compile(
@@ -118,6 +119,13 @@ _NOT_WORD = re.compile(
     r"|(?<!\w)не\b|ではない|아니",
     re.I,
 )
+_CONCLUDING = re.compile(
+    r"=|\b(?:so|thus|therefore|hence|total|altogether|in all|finally|result|answer|conclude|consequently|gives?|equals?|sum|overall)\b|所以|因此|共|故|よって|따라서",
+    re.I,
+)
+_ITEM = re.compile(r"\s*(?:\d+[.):]|[-•]|\(?[a-z]\)|(?:step|option|case|part)\s+\w+\s*[:.])\s", re.I)
+_COPULA = re.compile(r"\b(?:is|are|equals?|be)\s+(?=\S)")
+_RESTATES = re.compile(r"\brestat\w+|\b(?:the|this) (?:problem|question) (?:says|states|asks|is)|题目", re.I)
 _CLOSER = re.compile(r"hope|thank|let me know|good luck|q\.?e\.?d|complet|done|verified|check|consistent|note", re.I)
 
 
@@ -195,6 +203,7 @@ def tidy(inner: str) -> str:
         inner = m[1]
     for _ in range(3):
         inner = _LEAD.sub("", inner)
+    inner = re.sub(r"(?<=\d)'\w+$|,?\s+(?:and not|rather than|instead of)\s.*$", "", inner)
     inner = re.sub(r"(?<=\S)\s+\([a-z][a-z ,'-]*\)$", "", inner)
     clause = _CLAUSE_END.search(inner)
     if clause and clause.start() > 0:
@@ -265,6 +274,9 @@ def conclusion(text: str) -> tuple[str, str] | None:
     sentences = _sentences(text)
     for count, (sentence, finished) in enumerate(reversed(sentences)):
         if re.search(r"[\d$]|\\\(|\\\[", sentence):
+            before = sentences[-count - 2][0] if len(sentences) > count + 1 else ""
+            if _is_listed(text) or (_RESTATES.search(before) and not _concludes(sentence)):
+                return None
             return _closing(sentence, finished)
         if count >= 2 or _ECHO.search(sentence) or _OPEN_QUESTION.search(sentence) or not finished:
             return None
@@ -276,6 +288,8 @@ def _is_answer_alone(line: str) -> bool:
     if re.search(r"(?:[-+*/=^({\[,<]|\\(?:times|cdot|frac|div|pm))$|[?？]", line) or _ECHO.search(line) or _NOT_WORD.search(line):
         return False
     words = re.findall(r"[^\W\d_]{2,}", re.sub(r"\\[A-Za-z]+", "", line))
+    if line.count("$") % 2 and not re.search(r"\$\s*\d|\d\s*\$$", line):
+        return False
     if re.search(r"\d", line) and not readable(line):
         return False
     if len(_FORMULA.findall(line)) > 1 or not re.search(r"\w", line):
@@ -300,9 +314,31 @@ def _sentences(text: str) -> list[tuple[str, bool]]:
     return out[-12:]
 
 
+def _concludes(sentence: str) -> bool:
+    """Whether a sentence says that it is the end of the work."""
+    return bool(_CONCLUDING.search(sentence))
+
+
+def _is_listed(text: str) -> bool:
+    """Whether the text ends in a numbered or bulleted list, which states nothing, unless its last item concludes."""
+    last = text.strip().splitlines()[-2:]
+    return len(last) == 2 and all(_ITEM.match(line) for line in last) and not _concludes(last[-1])
+
+
+def _stated_whole(sentence: str) -> str | None:
+    """What follows the last "is" or "are" of a sentence, when it is more than one number: a pair, a ratio, an interval, several values."""
+    for verb in reversed(list(_COPULA.finditer(sentence))):
+        rest = tidy(sentence[verb.end() :])
+        if re.fullmatch(r"\d{1,2}:\d\d\s*(?:[ap]\.?\s?m\.?)?", rest, re.I):
+            return rest
+        if re.search(r"\d", rest) and readable(rest):
+            return None if re.fullmatch(r"\S+", rest) and not re.search(r"[:(\[{]", rest) else rest
+    return None
+
+
 def _bare(line: str) -> bool:
     """A last line without a full stop counts as finished when it is nothing but a short formula or number, or ends in a closed formula."""
-    if re.search(r"\s[*]$", line.rstrip()):
+    if re.search(r"\s[*]$", line.rstrip()) or (line.count("$") % 2 and not re.search(r"\$\s*\d|\d\s*\$$", line)):
         return False
     line = line.strip().strip("*_ ")
     if re.search(r"(?:[-+*/=^({\[,<]|\\(?:times|cdot|frac|div|pm))$", line):
@@ -325,6 +361,14 @@ def _closing(sentence: str, finished: bool) -> tuple[str, str] | None:
         or _ECHO.search(_ANSWERS_IT.sub("", sentence[-200:]))
     ):
         return None
+    if re.search(r"\w\(['\"]|^\s*\{\s*\"", sentence) or (_ITEM.match(sentence) and not _concludes(sentence)):
+        return None
+    explained = re.search(r",?\s+(?:because|since|as (?=\$?\d)|which|where)\b", sentence)
+    if explained and re.search(r"\d", sentence[: explained.start()]):
+        sentence = sentence[: explained.start()]
+    whole = _stated_whole(sentence)
+    if whole:
+        return whole, "formula"
     formulas = [m for m in _FORMULA.finditer(sentence)]
     if formulas:
         last = formulas[-1]
@@ -345,11 +389,12 @@ def _closing_number(sentence: str) -> tuple[str, str] | None:
     numbers = [m for m in _NUMBER.finditer(sentence) if m[0].strip()]
     if not numbers:
         return None
-    for number in reversed(numbers):
+    for number in numbers[:-4:-1]:
         head, tail = sentence[: number.start()], sentence[number.end() :]
         if _NOT_WORD.search(head[-25:]) or re.match(r"\s*(?:less|more|fewer) than|\s*(?:is|was) not|\s*(?:or|and|to|或)\s", tail):
             continue
-        conclusive = len(numbers) == 1 or _CUE.search(head) or (number is numbers[-1] and not tail.strip(" .*_!,)"))
+        apart = re.search(r"\d\D*\band\b\D*$", head) and not _concludes(sentence)
+        conclusive = len(numbers) == 1 or (not apart and (_CUE.search(head) or (number is numbers[-1] and not tail.strip(" .*_!,)"))))
         listed = len(numbers) > 1 and re.search(r"\d\s+$|\d[%$\w]*\s*(?:,|;|or|and|或|和|/)\s*(?:or |and )?[$€£]?$", head)
         if conclusive and not listed:
             return number[0].strip(), "number"
