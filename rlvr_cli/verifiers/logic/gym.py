@@ -24,7 +24,7 @@ EVALUATED = {
 EXACT = {"number_format", "number_sorting"}  # their scorers take a number that is only close
 _VARIABLE = re.compile(r"[A-Za-z]")
 _VALUE = re.compile(r"[-+*/^=().,\[\]\s\d%$<>e√ijπxyzabcnkC]*")
-_NAMES = re.compile(r"[A-Za-z]{2,}")
+_PROGRAM = re.compile(r"[A-Za-z]{2,}|[A-Za-z]\s*\.|\*\*\s*\d{3,}|\d{40,}")  # a name, an attribute, a giant power, a giant number
 GOLD_KEYS = ("example_answer", "possible_answer", "solution")
 
 
@@ -63,12 +63,7 @@ def _unscored(answer: str, gold: Any, error: Exception) -> Verdict:
 
 def harmless(answer: str) -> bool:
     """Whether the text is made of digits, signs and single letters only: no name, no call, no attribute."""
-    return (
-        bool(_VALUE.fullmatch(answer))
-        and not _NAMES.search(answer)
-        and "__" not in answer
-        and not re.search(r"\*\*\s*\d{3,}|\d{40,}", answer)
-    )
+    return bool(_VALUE.fullmatch(answer)) and not _PROGRAM.search(answer)
 
 
 @lru_cache(maxsize=64)
