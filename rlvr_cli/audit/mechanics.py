@@ -203,6 +203,8 @@ def hostile() -> dict[str, Any]:
         "10,000 tags": "<answer>" * 10_000 + "</answer>" * 10_000,
         "a megabyte of words": "so " * 350_000,
         "100,000 spaces": "<answer>" + " " * 100_000 + "</answer>",
+        "200,000 leading spaces": " " * 200_000 + "4",
+        "100,000 blank lines": "\n" * 100_000 + "4",
         "null bytes": "\x00\x00<answer>\x004</answer>",
         "lone surrogates": "<answer>\ud800</answer>",
         "right to left": "\u202e<answer>24</answer>\u202c",

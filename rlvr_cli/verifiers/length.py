@@ -35,8 +35,9 @@ CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U000200
 WORD = re.compile(rf"[{CJK}]|[^\s{CJK}]+")
 FULL_MARKS = 1.0 - 1e-9
 STEP = re.compile(
-    r"(?im)^\s*(?:[#*>\-\s]*)(?:step\s*\d+|第\s*[0-9一二三四五六七八九十]+\s*步|步骤\s*[0-9一二三四五六七八九十]+|\d{1,2}\s*[.)、](?!\d))"
-    r"|^\s*(?:first|second|third|then|next|finally|首先|其次|然后|接着|最后)(?:ly)?\s*[,，:：]"
+    r"step\s?\d+|第\s?[0-9一二三四五六七八九十]+\s?步|步骤\s?[0-9一二三四五六七八九十]+|\d{1,2}\s?[.)、](?!\d)"
+    r"|(?:first|second|third|then|next|finally|首先|其次|然后|接着|最后)(?:ly)?\s?[,，:：]",
+    re.IGNORECASE,
 )
 
 
@@ -153,7 +154,7 @@ def step_bonus(text: str, *, bonus: float, minimum: int) -> Verdict:
     >>> step_bonus("Step 1: 2+2=4\\nStep 2: 4+1=5", bonus=0.2, minimum=2).score
     0.2
     """
-    count = len(STEP.findall(text))
+    count = sum(STEP.match(line.lstrip(" \t#*>-")[:40]) is not None for line in text.splitlines())
     return Verdict(bonus if count >= minimum else 0.0, f"{count} written steps, {minimum} asked for", str(count))
 
 
