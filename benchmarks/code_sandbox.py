@@ -23,7 +23,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from rlvr_cli.verifiers import sandbox
+from rlvr_cli.verifiers import cache, sandbox
 from rlvr_cli.verifiers.code import judge_all
 from rlvr_cli.verifiers.sandbox.client import Pool, SandboxFailure, finish
 from rlvr_cli.verifiers.sandbox.limits import Limits
@@ -107,6 +107,7 @@ def table(runs: int, workers: int) -> None:
 def labelled(path: Path) -> None:
     """Labelled rows right in the tier that is on: the settings are the same as those timed."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    cache.switch(False)
     start = time.perf_counter()
     verdicts = judge_all([row["completion"] for row in rows], [{"tests": row["tests"]} for row in rows])
     right = sum(v.score == row["expect"] for v, row in zip(verdicts, rows, strict=True))

@@ -5,7 +5,7 @@
 [1.0, 0.5]
 """
 
-from rlvr_cli.verifiers.code import gold_completion, judge_all
+from rlvr_cli.verifiers.code import gold_completion, in_parallel, judge_all
 from rlvr_cli.verifiers.code.soft import judge_compiles, judge_run_time
 from rlvr_cli.verifiers.verdict import Scores, rows_of
 
@@ -41,7 +41,8 @@ def compiles(completions, *, prompts=None, tests=None, workers=None, unsafe=Fals
     [1.0, 0.0]
     """
     rows = rows_of(len(completions), tests=tests)
-    return Scores(judge_all(completions, rows, judge_one=judge_compiles, workers=workers, unsafe=unsafe))
+    pairs = list(zip(completions, rows, strict=True))
+    return Scores(in_parallel(lambda pair: judge_compiles(*pair, unsafe=unsafe), pairs, workers))
 
 
 def run_time(
@@ -57,4 +58,5 @@ def run_time(
     [1.0, 0.0]
     """
     rows = rows_of(len(completions), tests=tests, reference=reference, entry_point=entry_point)
-    return Scores(judge_all(completions, rows, judge_one=judge_run_time, full_marks=full_marks, workers=workers, unsafe=unsafe))
+    pairs = list(zip(completions, rows, strict=True))
+    return Scores(in_parallel(lambda pair: judge_run_time(*pair, full_marks=full_marks, unsafe=unsafe), pairs, workers))

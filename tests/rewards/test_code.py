@@ -13,7 +13,7 @@ import yaml
 from rewards.code import compiles, gold_completion, run_time
 from rewards.code import tests_passed as passed
 from rlvr_cli.errors import RewardError
-from rlvr_cli.verifiers import sandbox
+from rlvr_cli.verifiers import cache, sandbox
 from rlvr_cli.verifiers.code import judge, judge_all
 
 ROWS = yaml.safe_load(Path(__file__).with_name("code_rows.yaml").read_text(encoding="utf-8"))
@@ -33,8 +33,16 @@ def column_of(row: dict):
     return {"type": "stdio", "cases": row["cases"]} if "cases" in row else row["raw"]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def fresh_verdicts():
+    """These tests want programs to run, not what was found of them yesterday."""
+    cache.switch(False)
+    yield
+    cache.switch(True)
+
+
 @pytest.fixture(scope="module")
-def verdicts() -> dict:
+def verdicts(fresh_verdicts) -> dict:
     """All rows in one batch, as a reward is called."""
     scores = passed([fenced(r["code"]) for r in ROWS], [column_of(r) for r in ROWS])
     return {row["name"]: verdict for row, verdict in zip(ROWS, scores.verdicts, strict=True)}
@@ -152,8 +160,20 @@ def test_a_failing_machine_is_none_not_zero(monkeypatch):
         raise sandbox.SandboxFailure("no process could be started")
 
     monkeypatch.setattr(sandbox, "run", broken)
+    monkeypatch.setattr(cache, "lookup", lambda keys: [None] * len(keys))
     verdict = judge_all([fenced("print(4)")], [{"tests": DOUBLE}])[0]
     assert verdict.score is None and "no process" in verdict.reason
+
+
+def test_verdicts_are_kept_but_not_those_a_clock_decided(monkeypatch, tmp_path):
+    monkeypatch.setenv("RLVR_VERDICT_CACHE", str(tmp_path / "verdicts.sqlite"))
+    cache.switch(True)
+    answers, tests = [fenced("print(int(input()) * 2)"), fenced("while True: pass")], [[["2\n", "4\n"]]] * 2
+    assert passed(answers, tests, cpu_s=0.2) == [1.0, 0.0]
+    before = cache.stats()["cache_hits"]
+    assert passed(answers, tests, cpu_s=0.2) == [1.0, 0.0]
+    assert cache.stats()["cache_hits"] == before + 1
+    cache.switch(False)
 
 
 def test_refused_without_a_sandbox_unless_unsafe(monkeypatch):

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from rewards.code import tests_passed as passed
-from rlvr_cli.verifiers import sandbox
+from rlvr_cli.verifiers import cache, sandbox
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 
@@ -30,6 +30,13 @@ def lines(*parts: str) -> list[dict]:
     raw = path.read_bytes()
     text = gzip.decompress(raw) if path.suffix == ".gz" else raw
     return [json.loads(line) for line in text.decode("utf-8").splitlines()]
+
+
+@pytest.fixture(autouse=True)
+def fresh_verdicts():
+    cache.switch(False)
+    yield
+    cache.switch(True)
 
 
 class Bait:

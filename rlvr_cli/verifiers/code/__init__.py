@@ -17,12 +17,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from rlvr_cli.errors import RewardError
-from rlvr_cli.verifiers import sandbox
+from rlvr_cli.verifiers import cache, sandbox
 from rlvr_cli.verifiers.code import asserts, cases, stdio
 from rlvr_cli.verifiers.sandbox import Limits
 from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
 
-__all__ = ["gold_completion", "judge", "judge_all"]
+__all__ = ["gold_completion", "in_parallel", "judge", "judge_all"]
 
 
 def judge(completion: Completion, row: dict[str, Any], *, mode: str = "fraction", unsafe: bool = False, **limits: float) -> Verdict:
@@ -31,15 +31,20 @@ def judge(completion: Completion, row: dict[str, Any], *, mode: str = "fraction"
     mode: ``fraction`` pays the share of tests passed, ``all`` pays 1.0 for all of them and 0.0 otherwise.
     unsafe: run although no confinement works on this machine. limits: fields of :class:`Limits` (cpu_s, wall_s, memory_mb ...).
     """
+    return _judged(completion, row, mode=mode, unsafe=unsafe, **limits)[0]
+
+
+def _judged(completion: Completion, row: dict[str, Any], *, mode: str, unsafe: bool, **limits: float) -> tuple[Verdict, bool]:
+    """The verdict, and whether it may be kept: not where a time limit decided, another moment might have been quicker."""
     if mode not in ("fraction", "all"):
         raise RewardError(f"mode is 'fraction' or 'all', not {mode!r}", fix="reward.terms.correct.options.mode=all")
     try:
         result = run_tests(completion, row, every=mode == "fraction", unsafe=unsafe, limits=Limits(**limits))
     except cases.BrokenTests as error:
-        return Verdict(None, f"the task is broken: {error}")
+        return Verdict(None, f"the task is broken: {error}"), False
     except sandbox.SandboxFailure as error:
-        return Verdict(None, f"the sandbox failed: {error}")
-    return Verdict(_score(result, mode), _reason(result), result.extracted)
+        return Verdict(None, f"the sandbox failed: {error}"), False
+    return Verdict(_score(result, mode), _reason(result), result.extracted), not result.timed_out
 
 
 def run_tests(completion: Completion, row: dict[str, Any], *, every: bool, unsafe: bool, limits: Limits) -> stdio.Result:
@@ -60,14 +65,29 @@ def _reason(result: stdio.Result) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def judge_all(completions: Sequence[Completion], rows: Sequence[dict[str, Any]], *, workers: int | None = None,
-              judge_one: Callable[..., Verdict] = judge, **options: Any) -> list[Verdict]:  # fmt: skip
-    """Judge a batch in order, ``workers`` at a time (never more than there are cores: time limits must stay true)."""
-    if len(completions) != len(rows):
-        raise ValueError(f"{len(completions)} completions for {len(rows)} rows")
-    count = max(1, min(workers or cores(), cores(), len(rows)))
-    with ThreadPoolExecutor(count, thread_name_prefix="rlvr-code") as pool:
-        return list(pool.map(lambda pair: judge_one(pair[0], pair[1], **options), zip(completions, rows, strict=True)))
+def judge_all(completions: Sequence[Completion], rows: Sequence[dict[str, Any]], *, workers: int | None = None, mode: str = "fraction",
+              unsafe: bool = False, **limits: float) -> list[Verdict]:  # fmt: skip
+    """Judge a batch in order, ``workers`` at a time (never more than there are cores: time limits must stay true).
+
+    Verdicts that no time limit decided are kept by content and not judged twice (:mod:`rlvr_cli.verifiers.cache`).
+    """
+    options = {"mode": mode, "unsafe": unsafe, **limits}
+    settings = {**options, "tier": sandbox.probe().name}
+    looked_at = [{k: row.get(k) for k in ("tests", "entry_point")} for row in rows]
+    keys = [cache.key(f"{__name__}:judge", c, row, settings) for c, row in zip(completions, looked_at, strict=True)]
+    verdicts = cache.lookup(keys)
+    todo = [i for i, verdict in enumerate(verdicts) if verdict is None]
+    fresh = in_parallel(lambda i: _judged(completions[i], rows[i], **options), todo, workers)
+    for i, (verdict, _) in zip(todo, fresh, strict=True):
+        verdicts[i] = verdict
+    cache.store({keys[i]: verdict for i, (verdict, keep) in zip(todo, fresh, strict=True) if keep})
+    return verdicts
+
+
+def in_parallel(work: Callable[[Any], Any], items: Sequence[Any], workers: int | None) -> list[Any]:
+    """``work`` of every item in order, in as many threads as there may be sandboxes at once."""
+    with ThreadPoolExecutor(max(1, min(workers or cores(), cores(), len(items))), thread_name_prefix="rlvr-code") as pool:
+        return list(pool.map(work, items))
 
 
 def cores() -> int:

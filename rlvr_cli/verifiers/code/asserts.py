@@ -12,7 +12,7 @@ from contextlib import ExitStack
 
 from rlvr_cli.verifiers import sandbox
 from rlvr_cli.verifiers.code.cases import Assert, BrokenTests
-from rlvr_cli.verifiers.code.stdio import Result, ending
+from rlvr_cli.verifiers.code.stdio import TIME, Result, ending
 
 SOLUTION, TESTS = "rlvr_cli.verifiers.code.inside:module", "rlvr_cli.verifiers.code.inside:tests"
 
@@ -51,6 +51,7 @@ def _result(solution: sandbox.Outcome, checks: sandbox.Outcome, limits: sandbox.
             raise BrokenTests(line["broken"])
     found = (_lines(solution.report) or [{"extracted": None, "problem": "the program could not be looked at within the limits"}])[0]
     result = Result(0, next((line["plan"] for line in lines if "plan" in line), 1), "", found["extracted"], solution.cpu_s)
+    result.timed_out = solution.reason in TIME or checks.reason in TIME
     if found["problem"]:
         result.why = found["problem"]
         return result

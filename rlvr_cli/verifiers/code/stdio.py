@@ -14,6 +14,7 @@ from rlvr_cli.verifiers.code.compare import difference, same_output
 
 ENTRY = "rlvr_cli.verifiers.code.inside:script"
 IDLE_S = 6.0  # a program with its input in the pipe has nothing to wait for
+TIME = ("cpu", "wall")
 HUNG_CASES = 4  # after so many cases that ran into the time limit the others are not tried
 
 
@@ -26,6 +27,7 @@ class Result:
     why: str = ""
     extracted: str | None = None
     cpu_s: float = 0.0
+    timed_out: bool = False
     notes: list[str] = field(default_factory=list)
 
 
@@ -48,7 +50,8 @@ def judge(completion: str, tests: Stdio, limits: sandbox.Limits, *, every: bool,
         why = _failure(outcome, expected, limits)
         result.passed += not why
         result.why = result.why or (f"case {i + 1}: {why}" if why else "")
-        hung += outcome.reason in ("cpu", "wall")
+        hung += outcome.reason in TIME
+        result.timed_out = hung > 0
         if (why and not every) or hung >= HUNG_CASES:
             break
     return result

@@ -8,6 +8,7 @@ something small and clean. The caller talks to it over one socket and it dies wi
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -15,6 +16,7 @@ import select
 import signal
 import socket
 import sys
+import time
 
 from rlvr_cli.verifiers.sandbox import cage, limits, rooms, server, syscalls, watch
 
@@ -33,6 +35,7 @@ class Keeper:
     def __init__(self, control: socket.socket, room: rooms.Plan):
         self.control, self.room = control, room
         self.servers: dict[int, int] = {}
+        self.boxes: set[str] = set()
 
     def run(self) -> None:
         """Until the caller goes away."""
@@ -46,8 +49,19 @@ class Keeper:
                     break
                 self._do(json.loads(data), fds)
             self._reap()
+        self._end()
+
+    def _end(self) -> None:
+        """The caller is gone: end the servers, and remove the folders that it can not remove any more."""
         for pid in self.servers:
             os.kill(pid, signal.SIGKILL)
+        while self.servers:
+            self._reap()
+            time.sleep(0.005)
+        for box in self.boxes:
+            with contextlib.suppress(OSError):  # removed by the caller when it closed the server
+                server.sweep(box)
+                os.rmdir(box)
 
     def _do(self, command: dict, fds: list[int]) -> None:
         if "kill" in command:
@@ -59,6 +73,8 @@ class Keeper:
             try:
                 pid = spawn(control, self, command)
                 self.servers[pid] = command["spawn"]
+                if command["box"] != rooms.BOX:
+                    self.boxes.add(command["box"])
             except OSError as error:
                 control.send(json.dumps({"error": f"{error}"}).encode())
 

@@ -92,7 +92,7 @@ class Server:
 
     def _fresh_folder(self) -> None:
         """The job's folder is empty. What cannot be removed is an error, and the caller takes another server."""
-        _sweep(self.walls.box)
+        sweep(self.walls.box)
         if self.walls.uid is not None:
             os.chown(self.walls.box, self.walls.uid, self.walls.uid)
         if self.walls.tier == cage.NAMESPACES:
@@ -114,7 +114,7 @@ def run_entry(entry: str) -> None:
     getattr(sys.modules[module], function)()
 
 
-def _sweep(folder: str) -> None:
+def sweep(folder: str) -> None:
     """Empty a folder, also when the job took its own rights away."""
     try:
         names = os.listdir(folder)
@@ -127,7 +127,7 @@ def _sweep(folder: str) -> None:
             os.unlink(path)
         except (IsADirectoryError, PermissionError):
             if os.path.isdir(path) and not os.path.islink(path):
-                _sweep(path)
+                sweep(path)
                 os.rmdir(path)
             else:  # the folder was made read-only
                 os.chmod(folder, 0o700)
