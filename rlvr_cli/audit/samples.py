@@ -103,7 +103,7 @@ def rows_for(columns: Iterable[str]) -> list[Row]:
 def kinds_for(columns: Iterable[str], optional: Iterable[str] = ()) -> list[list[Row]]:
     """The kinds of rows that have all of ``columns``, those with more of the ``optional`` ones first."""
     wanted, extra = set(columns), set(optional)
-    kinds = [kind() for kind in (_numbers, _steps, _choices, _facts, _passages, _code, _sql, _schemas, _follow, _logic)]
+    kinds = [kind() for kind in (_numbers, _steps, _choices, _facts, _key_facts, _passages, _code, _sql, _schemas, _follow, _logic)]
     return sorted((rows for rows in kinds if wanted <= set(rows[0])), key=lambda rows: -len(extra & set(rows[0])))
 
 
@@ -123,7 +123,11 @@ def _choices() -> list[Row]:
 
 
 def _facts() -> list[Row]:
-    return [{"prompt": q, "answer": json.dumps(golds), "facts": json.dumps(facts)} for q, golds, facts in FACTS]
+    return [{"prompt": q, "answer": json.dumps(golds)} for q, golds, _ in FACTS]
+
+
+def _key_facts() -> list[Row]:
+    return [{"prompt": f"{q} Say more.", "facts": json.dumps(facts)} for q, _, facts in FACTS]
 
 
 def _passages() -> list[Row]:
