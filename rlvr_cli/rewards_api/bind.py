@@ -211,4 +211,4 @@ def configure_pool(reward: Reward | Mapping[str, Any]) -> None:
     from rlvr_cli.verifiers import pool, sandbox
 
     sandbox.configure(unsafe=config.pool.unsafe)
-    pool.configure(workers=config.pool.workers, timeout_s=config.pool.timeout_s, backend=config.pool.backend)
+    pool.configure(workers=config.pool.workers, timeout_s=config.pool.timeout_s, backend=config.pool.backend, cache=config.pool.cache)

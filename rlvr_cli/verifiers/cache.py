@@ -90,10 +90,10 @@ def store(verdicts: dict[bytes | None, Verdict]) -> None:
 
 
 def switch(on: bool) -> None:
-    """Turn the cache on or off for this process."""
+    """Turn the cache off for this process, or leave it to ``RLVR_VERDICT_CACHE`` again."""
     with _lock:
         _close()
-        _state["on"] = on
+        _state["on"] = None if on else False
 
 
 def stats() -> dict[str, float]:
