@@ -92,13 +92,14 @@ def summary(name: str, result: dict, rows: list[dict]) -> dict:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=ROOT / "../shared/cases/math_dev.jsonl")
+    parser.add_argument("--every", type=int, default=1, help="take every Nth row only")
     arguments = parser.parse_args()
     if not arguments.data.exists():
         print(f"no labelled cases at {arguments.data}; give a file with --data")
         return 2
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
-    rows = [json.loads(line) for line in arguments.data.open(encoding="utf-8")]
+    rows = [json.loads(line) for line in arguments.data.open(encoding="utf-8")][:: arguments.every]
     lines = []
     for name, make in (("rlvr", ours), ("math_verify", math_verify), ("TRL accuracy_reward", trl)):
         try:
@@ -108,6 +109,7 @@ def main() -> int:
             continue
         measured(judge, rows[:20])  # imports and caches are not what is measured
         lines.append(summary(name, measured(judge, rows), rows))
+        print(f"{name}: measured", file=sys.stderr, flush=True)
     print(f"{len(rows)} rows")
     print("| judge | accuracy | 95% | false accepts | false rejects | not judged | slowest row, s | ours is faster by |")
     print("|---|---|---|---|---|---|---|---|")

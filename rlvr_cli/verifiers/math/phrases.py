@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 
+from . import fast
 from .form import readable
 
 _LINK = (
@@ -84,14 +85,19 @@ _LEAD = re.compile(
     re.I,
 )
 _ECHO = re.compile(
-    r"^\W*(?:find|compute|evaluate|determine|solve|simplify|express|to (?:solve|find|answer)|we know)\b|\b(?:grader|grading|graded|score|reward)\b"
-    r"|\b(?:question|problem|prompt|exercise|task|asks?|asked|asking|whether|assum\w+|^\W*given|(?:are|is|was|were) given|given (?:that|a|an"
-    r"|as)|suppose|imagine|if the answer|restat\w+|repeat\w*|quote[sd]?|we are told|wants? (?:the|us|me|you|to (?:know|find))"
-    r"|need to (?:find|know|compute|determine|show|check|see)|must (?:find|compute|determine|show)|have to (?:find|compute"
-    r"|determine)|to find|will now|let us|let's|i will|i'll|we will"
-    r"|how (?:many|much)|what is|determine|calculate the|a (?:first|naive|common|wrong|typical|rough) (?:guess|answer|mistake|error"
-    r"|attempt)|someone|student|one might|you might|might (?:think|say)"
-    r"|could be|may be|might be|not sure|guess|perhaps|maybe|possibly|unless)\b|题目|问题|已知|假设|问：|是否|如果",
+    r"^\W*(?:find|compute|evaluate|determine|solve|simplify|express|to (?:solve|find|answer)|we know|given)\b|\bscore\s*[:=]"
+    r"|\b(?:grader|grading|reward|asked|asking|whether|assum\w+|(?:are|is|was|were) given|given (?:that|a|an|as)|suppose|imagine"
+    r"|if the answer|restat\w+|quote[sd]?|we are told|(?:user|they|question) wants?|wants? (?:us|me|you|to (?:know|find))"
+    r"|need to (?:find|know|compute|determine|show|check|see)|must (?:find|compute|determine|show)"
+    r"|have to (?:find|compute|determine)|will now|i will|i'll|we will|how many|what is|calculate the|might (?:think|say)|could be|may be"
+    r"|might be|not sure|guess|perhaps|maybe|possibly"
+    r"|a (?:first|naive|common|wrong|typical|rough) (?:guess|answer|mistake|error|attempt))\b|已知|假设|问：|是否|如果",
+    re.I,
+)
+# Words that only a sentence which does not conclude ("So each student ...") is suspected for.
+_ECHO_UNLESS_CONCLUDING = re.compile(
+    r"\b(?:question|problem|prompt|exercise|task|asks?|repeat\w*|to find|let us|let's|how much|determine|someone|student|one might"
+    r"|you might|unless)\b|题目|问题",
     re.I,
 )
 _ANSWERS_IT = re.compile(
@@ -119,8 +125,10 @@ _NOT_WORD = re.compile(
     r"|(?<!\w)не\b|ではない|아니",
     re.I,
 )
+_CONCLUDING_START = re.compile(r"\W*(?:so|thus|therefore|hence|finally|altogether|in total|consequently|this means)\b", re.I)
 _CONCLUDING = re.compile(
-    r"=|\b(?:so|thus|therefore|hence|total|altogether|in all|finally|result|answer|conclude|consequently|gives?|equals?|sum|overall)\b|所以|因此|共|故|よって|따라서",
+    r"=|\b(?:so|thus|therefore|hence|total|altogether|in all|finally|result|answer|conclude|consequently|gives?|equals?|sum|overall)\b"
+    r"|所以|因此|共|故|よって|따라서",
     re.I,
 )
 _ITEM = re.compile(r"\s*(?:\d+[.):]|[-•]|\(?[a-z]\)|(?:step|option|case|part)\s+\w+\s*[:.])\s", re.I)
@@ -278,14 +286,14 @@ def conclusion(text: str) -> tuple[str, str] | None:
             if _is_listed(text) or (_RESTATES.search(before) and not _concludes(sentence)):
                 return None
             return _closing(sentence, finished)
-        if count >= 2 or _ECHO.search(sentence) or _OPEN_QUESTION.search(sentence) or not finished:
+        if count >= 2 or _restates(sentence) or _OPEN_QUESTION.search(sentence) or not finished:
             return None
     return None
 
 
 def _is_answer_alone(line: str) -> bool:
     """Whether a completion of one short line is nothing but its answer: mathematics, a number with its unit, or one to three words."""
-    if re.search(r"(?:[-+*/=^({\[,<]|\\(?:times|cdot|frac|div|pm))$|[?？]", line) or _ECHO.search(line) or _NOT_WORD.search(line):
+    if re.search(r"(?:[-+*/=^({\[,<]|\\(?:times|cdot|frac|div|pm))$|[?？]", line) or _restates(line) or _NOT_WORD.search(line):
         return False
     words = re.findall(r"[^\W\d_]{2,}", re.sub(r"\\[A-Za-z]+", "", line))
     if line.count("$") % 2 and not re.search(r"\$\s*\d|\d\s*\$$", line):
@@ -314,6 +322,12 @@ def _sentences(text: str) -> list[tuple[str, bool]]:
     return out[-12:]
 
 
+def _restates(sentence: str) -> bool:
+    """Whether a closing sentence restates the question, supposes or announces instead of concluding."""
+    said = _ANSWERS_IT.sub("", sentence[-200:])
+    return bool(_ECHO.search(said)) or (not _CONCLUDING_START.match(said) and bool(_ECHO_UNLESS_CONCLUDING.search(said)))
+
+
 def _concludes(sentence: str) -> bool:
     """Whether a sentence says that it is the end of the work."""
     return bool(_CONCLUDING.search(sentence))
@@ -331,6 +345,8 @@ def _stated_whole(sentence: str) -> str | None:
         rest = tidy(sentence[verb.end() :])
         if re.fullmatch(r"\d{1,2}:\d\d\s*(?:[ap]\.?\s?m\.?)?", rest, re.I):
             return rest
+        if fast.read(rest):
+            return None
         if re.search(r"\d", rest) and readable(rest):
             return None if re.fullmatch(r"\S+", rest) and not re.search(r"[:(\[{]", rest) else rest
     return None
@@ -354,12 +370,7 @@ def _bare(line: str) -> bool:
 def _closing(sentence: str, finished: bool) -> tuple[str, str] | None:
     """The last formula or number of the last sentence with one, when that sentence concludes."""
     sentence = sentence[-LONGEST_SENTENCE:]
-    if (
-        not finished
-        or sentence.lstrip().startswith("|")
-        or _OPEN_QUESTION.search(sentence)
-        or _ECHO.search(_ANSWERS_IT.sub("", sentence[-200:]))
-    ):
+    if not finished or sentence.lstrip().startswith("|") or _OPEN_QUESTION.search(sentence) or _restates(sentence):
         return None
     if re.search(r"\w\(['\"]|^\s*\{\s*\"", sentence) or (_ITEM.match(sentence) and not _concludes(sentence)):
         return None
