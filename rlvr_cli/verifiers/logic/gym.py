@@ -6,6 +6,7 @@ digits, signs, brackets and single variable names pass. The library gives small 
 
 from __future__ import annotations
 
+import contextlib
 import re
 from decimal import Decimal
 from functools import lru_cache
@@ -64,6 +65,12 @@ def _unscored(answer: str, gold: Any, error: Exception) -> Verdict:
 def harmless(answer: str) -> bool:
     """Whether the text is made of digits, signs and single letters only: no name, no call, no attribute."""
     return bool(_VALUE.fullmatch(answer)) and not _PROGRAM.search(answer)
+
+
+def load() -> None:
+    """Import the library, where it is installed."""
+    with contextlib.suppress(ImportError):
+        import reasoning_gym  # noqa: F401
 
 
 @lru_cache(maxsize=64)
