@@ -41,13 +41,28 @@ def need_torch() -> None:
         raise MissingDependency(f"asking a model needs {error.name}", fix="pip install 'rlvr[cpu]'") from error
 
 
+def may_reach_hub(path: str) -> bool:
+    """Whether ``path`` is here or the hub answers; when it does not, its libraries are told, so that they do not retry for a minute."""
+    if Path(path).exists():
+        return True
+    from rlvr_cli.data.sources import hub_answers
+
+    if hub_answers():
+        return True
+    os.environ["HF_HUB_OFFLINE"] = "1"  # read by processes started from here, such as a server
+    return False
+
+
 def load_policy(path: str, config: ModelConfig, *, device: str) -> tuple[Any, Any]:
     """Model in evaluation mode and tokenizer. Raises ConfigError, one line, where nothing can be loaded from ``path``."""
+    may_reach_hub(path)
     try:
         tokenizer = load_tokenizer(path, config)
         model = load_weights(path, config, device)
     except (OSError, ValueError, KeyError) as error:
         said = " ".join(str(error).split())[:300]
+        if not Path(path).exists() and not may_reach_hub(path):
+            said = "the hub does not answer, and it is not in the cache"
         raise ConfigError(f"no model can be loaded from {path}: {said}", where="checkpoint", fix="rlvr runs") from error
     return model.to(device).eval(), tokenizer
 
