@@ -24,6 +24,7 @@ examples:
   rlvr score reward=rewards.mine.f data=answers.jsonl reward.terms.f.options.tolerance=0.01
   rlvr score reward=math data=answers.jsonl dataset.columns.completion=response dataset.columns.answer=target
 exit codes: 0 every line was scored, 1 some lines could not be read, 2 the reward or the file can not be used"""
+NOT_APPLICABLE, NO_TERM = "not applicable", "no term applies to this row"
 OWN = ("reward", "data", "out", "batch")
 PROGRESS_S = 5.0
 
@@ -46,9 +47,8 @@ class Tally:
         if row["total"] is not None:
             self.judged, self.total = self.judged + 1, self.total + row["total"]
             return
-        for name, score in row["scores"].items():
-            if score is None and row["reasons"][name] != "not applicable":
-                self.unjudged[f"{name}: {row['reasons'][name]}"] += 1
+        left = [name for name, score in row["scores"].items() if score is None and row["reasons"][name] != NOT_APPLICABLE]
+        self.unjudged.update([f"{name}: {row['reasons'][name]}" for name in left] or [NO_TERM])
 
     def line(self) -> str:
         """The summary."""

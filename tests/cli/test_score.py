@@ -139,3 +139,23 @@ def test_help_shows_real_commands(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["score", "--help"])
     assert ended.value.code == 0 and "rlvr score reward=math data=answers.jsonl" in capsys.readouterr().out
+
+
+@pytest.mark.real
+def test_a_mixed_file_is_routed_by_kind(here, capsys):
+    """conf/reward/mixed.yaml: maths, choice, code, SQL and JSON, each by its own verifier; a kind nobody judges is left out."""
+    rows = [
+        {"kind": "math", "completion": "\\boxed{4}", "answer": "4"},
+        {"kind": "choice", "completion": "The answer is (B).", "answer": "B", "choices": ["x", "y"]},
+        {"kind": "code", "completion": "```python\nprint(int(input())*2)\n```", "tests": {"type": "stdio", "cases": [["2\n", "4\n"]]}},
+        {"kind": "sql", "completion": "```sql\nSELECT 2\n```", "gold_sql": "SELECT 1+1", "schema_sql": "CREATE TABLE t(x)"},
+        {"kind": "json_schema", "completion": '{"a": 1}', "schema": {"type": "object"}},
+        {"kind": "math", "completion": "\\boxed{5}", "answer": "4"},
+        {"kind": "poem", "completion": "roses"},
+    ]
+    (here / "mixed.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    code, scored, err = score(capsys, "reward=mixed", "data=mixed.jsonl")
+    assert code == 0 and [row["total"] for row in scored] == [1.0, 1.0, 1.0, 1.0, 1.0, 0.0, None]
+    for row in scored[:6]:
+        assert [name for name, value in row["scores"].items() if value is not None] == [row["kind"]]
+    assert "could not judge 1: no term applies to this row" in err
