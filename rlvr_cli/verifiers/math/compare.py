@@ -55,6 +55,11 @@ def _same_numbers(answer: str, gold: str, a: fast.Number, g: fast.Number, tolera
 
 def _same_as_words(answer: str, gold: str) -> bool | None:
     """The verdict of option letters, times, dates, amounts and words; None when the gold is mathematics."""
+    labelled = re.match(r"(?:\(([A-Z])\)|([A-Z])[).:])\s*(\S.*)$", words.bare(gold))
+    if labelled and words.letters(gold) is None:  # "(C) 12": the letter or the value
+        letter = labelled[1] or labelled[2]
+        got = words.letters(answer, lone=True)
+        return got == letter if got else same(answer, labelled[3])
     chosen = words.letters(gold)
     if chosen:
         got = words.letters(answer, lone=len(chosen) == 1)
@@ -69,6 +74,9 @@ def _same_as_words(answer: str, gold: str) -> bool | None:
             if read is words.date:
                 return False
     g = words.quantity(gold)
+    a = words.quantity(answer) if g is not None else None
+    if a is not None and a[0] == g[0] and len(re.findall(r"\d+", answer)) > 1 and a == g:
+        return True
     if g is not None and len(re.findall(r"\d+", gold)) > 1 and re.search(r"[a-z]{3,}", gold):
         return words.quantity(answer) == g
     meaning = words.meaning(gold)

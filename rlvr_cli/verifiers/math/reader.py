@@ -678,6 +678,8 @@ class _Parser:
             if low is None or low[0] != "rel" or low[1] != ("to",):
                 raise Unreadable("a limit without its variable")
             return ("lim", low[2][0], low[2][1], body)
+        if low is not None and low[0] == "rel" and low[2][0] == ("const", "i"):  # an index, not the imaginary unit
+            low, high, body = (as_symbol(part) if part else part for part in (low, high, body))
         if low is None or low[0] != "rel" or low[1] != ("=",) or low[2][0][0] != "sym" or high is None:
             raise Unreadable("a sum without bounds")
         return (name, low[2][0][1], low[2][1], high, body)
@@ -728,6 +730,13 @@ def negative(node: Node) -> Node:
     if node[0] == "num":
         return ("num", -node[1], node[2])
     return ("mul", (("num", Fraction(-1), None), node))
+
+
+def as_symbol(node: Node) -> Node:
+    """The tree with every ``i`` a plain symbol."""
+    if node == ("const", "i"):
+        return ("sym", "i")
+    return tuple(as_symbol(part) if isinstance(part, tuple) else part for part in node)
 
 
 def ungroup(node: Node) -> Node:

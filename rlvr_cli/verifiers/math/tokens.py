@@ -295,67 +295,46 @@ def _text_words(inner: str, out: list[Token]) -> None:
         out.append(("t", inner.strip()))
 
 
+_UNIT_WORDS = frozenset("cm mm km kg mg ml min sec hr hrs mph yr deg pct cents usd pts rad ft mi lb lbs oz am pm".split())  # noqa: SIM905
+_PARTED = re.compile(r"([A-Za-z]*?)(sqrt|frac|sin|cos|tan|log|exp|pi|ln)([A-Za-z]?)")
+_ANY_CASE = frozenset(("sqrt", "frac", "pi", "infinity", "sin", "cos", "tan", "exp", "ln"))
+
+
 def _word(word: str, out: list[Token]) -> None:
     """Plain letters: a function, a constant, a number word, a separator, a word of text, or a product of letters."""
     lowered = word.lower()
-    before = out[-1] if out else ("", "")
-    if word == "U" and before[1] in (")", "]", "\\}"):
-        out.append(("c", "cup"))
-    elif lowered in ("st", "nd", "rd", "th") and before[0] == "n":
-        out.append(("t", word))
-    elif lowered == "to" and before[0] == "n":
-        out.append(("o", ":"))
-    elif word in _WORDS_AS_COMMANDS or (
-        lowered in ("sqrt", "frac", "pi", "infinity", "sin", "cos", "tan", "exp", "ln") and word not in ("Pi",)
-    ):
-        name = word if word in _WORDS_AS_COMMANDS else lowered
-        name = _RENAME.get(name, name)
-        out.append(("o" if name in ("*", "/") else "c", name))
-    elif lowered in ("and", "or", "und", "oder", "et", "ou"):
-        out.append(("c", "and"))
-    elif lowered in _NUMBER_WORDS:
-        out.append(("n", _NUMBER_WORDS[lowered]))
-    elif lowered in PERCENT:
-        out.append(("o", "%"))
+    token = _by_context(word, lowered, out) or _by_name(word, lowered)
+    if token:
+        out.append(token)
     elif m := re.fullmatch(r"(or|and)([A-Z])", word):
         out.extend((("c", "and"), ("l", m[2])))
-    elif len(word) == 1:
-        out.append(("l", word))
-    elif m := re.fullmatch(r"([A-Za-z]*?)(sqrt|frac|sin|cos|tan|log|exp|pi|ln)([A-Za-z]?)", word):
+    elif len(word) > 1 and (m := _PARTED.fullmatch(word)):
         for part in (*m[1], m[2], *m[3]):
             out.append(("c", part) if len(part) > 1 else ("l", part))
-    elif (
-        lowered in LONE
-        or (len(word) > 3 and not word.isupper())
-        or lowered
-        in (
-            "cm",
-            "mm",
-            "km",
-            "kg",
-            "mg",
-            "ml",
-            "min",
-            "sec",
-            "hr",
-            "hrs",
-            "mph",
-            "yr",
-            "deg",
-            "pct",
-            "cents",
-            "usd",
-            "pts",
-            "rad",
-            "ft",
-            "mi",
-            "lb",
-            "lbs",
-            "oz",
-            "am",
-            "pm",
-        )
-    ):
+    elif len(word) > 1 and (lowered in LONE or lowered in _UNIT_WORDS or (len(word) > 3 and not word.isupper())):
         out.append(("t", word))
     else:
         out.extend(("l", letter) for letter in word)
+
+
+def _by_context(word: str, lowered: str, out: list[Token]) -> Token | None:
+    """What a word means by what stands before it: ``)U(``, ``21st``, ``2 to 3``."""
+    before = out[-1] if out else ("", "")
+    if word == "U" and before[1] in (")", "]", "\\}"):
+        return ("c", "cup")
+    if lowered in ("st", "nd", "rd", "th") and (before[0] == "n" or out[-2:] == [("o", "^"), ("o", "{")]):
+        return ("t", word)
+    return ("o", ":") if lowered == "to" and before[0] == "n" else None
+
+
+def _by_name(word: str, lowered: str) -> Token | None:
+    """What a word means by itself."""
+    if word in _WORDS_AS_COMMANDS or (lowered in _ANY_CASE and word != "Pi"):
+        name = word if word in _WORDS_AS_COMMANDS else lowered
+        name = _RENAME.get(name, name)
+        return ("o" if name in ("*", "/") else "c", name)
+    if lowered in ("and", "or", "und", "oder", "et", "ou"):
+        return ("c", "and")
+    if lowered in _NUMBER_WORDS:
+        return ("n", _NUMBER_WORDS[lowered])
+    return ("o", "%") if lowered in PERCENT else None
