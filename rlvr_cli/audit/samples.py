@@ -91,7 +91,11 @@ FOLLOW = [
         ["change_case:english_lowercase", "startend:end_checker"],
         [{}, {"end_phrase": "the end"}],
     ),
-    ("Name two animals, no commas.", ["punctuation:no_comma"], [{}]),
+    (
+        "Name two animals in two bullet points under a <<title>>.",
+        ["detectable_format:number_bullet_lists", "detectable_format:title"],
+        [{"num_bullets": 2}, {}],
+    ),
 ]
 
 
