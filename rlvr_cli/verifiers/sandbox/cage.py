@@ -29,8 +29,10 @@ class Cage:
     box: str
     ruleset: int | None = None
     filter: tuple | None = None
-    early: bool = False
-    """True when the server itself stands behind the filter and without capabilities, so that its forks need not take the step."""
+    filtered: bool = False
+    """True when the server itself stands behind the filter, so that its forks need not take the step."""
+    powerless: bool = False
+    """The same for its capabilities."""
     uid: int | None = None
 
     def layers(self) -> list[str]:
@@ -73,22 +75,25 @@ def close_around(cage: Cage, allowed: limits.Limits, processes: int, fds: list[i
     syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
     if cage.ruleset is not None:
         landlock.restrict(cage.ruleset)
-    if cage.tier != UNSAFE and not cage.early:
+    if cage.tier != UNSAFE and not cage.powerless:
         _drop_capabilities(cage)
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)  # the server is not dumpable; /dev/stdin needs /proc/self, which needs this
-    if cage.filter is not None and not cage.early:
+    if cage.filter is not None and not cage.filtered:
         seccomp.install(cage.filter)
     os.closerange(len(fds), 4096)  # the server's control socket and /proc among them
 
 
 def close_early(cage: Cage) -> None:
-    """In namespaces the server needs none of what the filter forbids: being pid 1 it is safe from its jobs without privilege."""
-    if cage.tier != NAMESPACES:
+    """Settle for the server what its jobs then inherit. It needs nothing that the filter forbids, unless that forbids every signal;
+    in namespaces, where it is pid 1 and so safe from its jobs, it needs no capability either."""
+    if cage.tier == UNSAFE or (cage.tier == LANDLOCK and landlock.abi() < 6):
         return
     syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
-    syscalls.set_capabilities(0)
+    if cage.tier == NAMESPACES:
+        syscalls.set_capabilities(0)
+        cage.powerless = True
     seccomp.install(cage.filter)
-    cage.early = True
+    cage.filtered = True
 
 
 def reserve_places() -> None:
