@@ -21,6 +21,7 @@ from pathlib import Path
 
 from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, LaunchError, RlvrError
+from rlvr_cli.launch import builder as builder_of
 from rlvr_cli.launch import ranks as ranks_of
 from rlvr_cli.launch import server as server_of
 from rlvr_cli.launch.follow import Follow, read_json
@@ -30,6 +31,7 @@ from rlvr_cli.launch.processes import Kept, tail
 from rlvr_cli.launch.view import View
 
 POLL_S = 0.25
+QUICK_S = 15.0  # a model found in the cache takes less
 START_TIMEOUT_S = 900.0  # loading a large model from a cold disk; a step has its own deadline, trainer.timeout_s
 USAGE_KINDS = {"ConfigError", "DataError", "RewardError", "RunDirError", "MissingDependency"}
 
@@ -64,6 +66,7 @@ class Attempt:
         self.config, self.plan, self.run_dir, self.attempt, self.view = config, plan, run_dir, attempt, view
         self.server: server_of.Server | None = None
         self.ranks: Kept | None = None
+        self.builder: Kept | None = None
 
     def log(self, who: str) -> Path:
         """``logs/<who>.<attempt>.log``."""
@@ -86,7 +89,7 @@ class Attempt:
     def stop(self) -> None:
         """Take the ranks and the server down, in that order, even when asked again meanwhile."""
         with uninterrupted():
-            for child in (self.ranks, self.server):
+            for child in (self.ranks, self.server, self.builder):
                 if child:
                     child.stop()
 
@@ -101,10 +104,17 @@ class Attempt:
         return self._watch()
 
     def _prepare_model(self) -> Path:
-        """Build the weights where the model has a builder; otherwise its path or hub id, as it is."""
-        from rlvr_cli.models import prepare
-
-        return Path(prepare(self.config.model, self.config.seed))
+        """The folder or hub id of the weights; a builder makes them first, in a child, and its time is counted apart."""
+        if not self.config.model.builder:
+            return Path(self.config.model.path)
+        self.view.status({"phase": "preparing the model"})
+        started = time.monotonic()
+        self.builder = builder_of.start(self.run_dir, self.log("model"))
+        told = builder_of.wait(self.builder, self.run_dir, self.view.say)
+        seconds = time.monotonic() - started
+        fresh = f"built and cold-started in {seconds:.0f} s" if seconds > QUICK_S else "from the cache"
+        self.view.say(f"model {fresh}: {told['path']}")
+        return Path(told["path"])
 
     def _start_server(self, model_path: Path) -> None:
         if not self.plan.has_server or self.config.hardware.node_rank != 0:
