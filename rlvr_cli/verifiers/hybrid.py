@@ -180,7 +180,7 @@ def classifier(model: str, *, device: str | None = None, trust_remote_code: bool
             "a reward model needs torch and transformers", where="rewards.hybrid", fix="pip install 'rlvr[train]'"
         ) from error
     try:
-        with _outside_deepspeed():
+        with outside_deepspeed():
             tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=trust_remote_code)
             network = AutoModelForSequenceClassification.from_pretrained(model, trust_remote_code=trust_remote_code)
     except (OSError, ValueError) as error:
@@ -193,7 +193,7 @@ def classifier(model: str, *, device: str | None = None, trust_remote_code: bool
 
 
 @contextmanager
-def _outside_deepspeed() -> Any:
+def outside_deepspeed() -> Any:
     """Load without ZeRO-3's partitioning: a reward model that is called on one rank at a time must be whole there."""
     from transformers.integrations import deepspeed as ds
 
