@@ -12,14 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_cli.config.schema import Config
+from rlvr_cli.errors import ConfigError
 
 PROMPT_ROOM = 1024  # tokens of prompt that a server makes room for where the configuration sets no limit
 GIB = 1024**3
+SMALLEST_HEAD = 32
 
 
 def server_args(config: Config, model_path: str | Path, port: int, weights_dir: Path | None, seed: int) -> tuple[list[str], dict[str, str]]:
     """(command line, environment additions) of the run's vLLM server. ``weights_dir`` None means a GPU: NCCL carries the weights."""
     on_cpu = weights_dir is not None
+    if on_cpu:
+        refuse_small_heads(model_path)
     flags: dict[str, Any] = {
         "model": str(model_path),
         "host": "127.0.0.1",
@@ -44,6 +48,17 @@ def server_args(config: Config, model_path: str | Path, port: int, weights_dir: 
     if on_cpu:
         env |= {"VLLM_CPU_KVCACHE_SPACE": str(max(1, round(config.generation.kv_cache_gib)))}
     return [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *as_flags(flags)], env
+
+
+def refuse_small_heads(model_path: str | Path) -> None:
+    """vLLM's CPU attention has no kernel for heads under 32; the server would start and die at its first request."""
+    file = Path(model_path) / "config.json"
+    made = json.loads(file.read_text()) if file.is_file() else {}
+    heads, width = made.get("num_attention_heads"), made.get("hidden_size")
+    size = made.get("head_dim") or (width // heads if heads and width else None)
+    if size and size < SMALLEST_HEAD:
+        what = f"vLLM on CPU has no attention kernel for heads of {size}, only of {SMALLEST_HEAD} and more"
+        raise ConfigError(what, where="generation.backend=vllm_server", fix="generation=hf")
 
 
 def server_dtype(config: Config) -> str:

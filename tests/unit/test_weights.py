@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rlvr_cli.config.schema import Config
-from rlvr_cli.errors import TrainingError
+from rlvr_cli.errors import ConfigError, TrainingError
 from rlvr_cli.weights import max_model_len, server_args
 from rlvr_cli.weights.client import request_seed
 from rlvr_cli.weights.parity import can_double, doubling, stop_when_apart
@@ -79,4 +79,7 @@ def test_the_server_is_private_and_computes_in_the_trainers_type(tmp_path: Path)
     on_gpu = frozen(hardware={"device": "cuda", "zero_stage": 2}, trainer={"bf16": True})
     argv, _ = server_args(on_gpu, "some/model", 8123, None, 7)
     assert '{"backend": "nccl"}' in argv and "bfloat16" in argv
+    (tmp_path / "config.json").write_text('{"hidden_size": 64, "num_attention_heads": 4}')
+    with pytest.raises(ConfigError, match="heads of 16"):
+        server_args(frozen(), tmp_path, 8123, Path("/dev/shm/x"), 7)
     assert max_model_len(frozen(generation={"max_model_len": 77}), tmp_path) == 77
