@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from rlvr_cli.verifiers.facts.quantity import quantities, quantity, same_quantity
-from rlvr_cli.verifiers.facts.short import DENIALS, NEAR
+from rlvr_cli.verifiers.facts.short import SENTENCE, denied_before
 from rlvr_cli.verifiers.facts.text import answer_text, position, same_words
 from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
 
@@ -24,8 +24,8 @@ def judge_facts(completion: Completion, row: dict[str, Any], *, tolerance: float
     answer = answer_text(text_of(completion))
     if not answer:
         return Verdict(0.0, "no answer")
-    hay = same_words(answer)
-    said = [next((way for way in ways if says(way, answer, hay, tolerance)), None) for ways in facts]
+    hays = [same_words(sentence) for sentence in SENTENCE.split(answer)]
+    said = [next((way for way in ways if says(way, answer, hays, tolerance)), None) for ways in facts]
     missing = [ways[0] for ways, way in zip(facts, said, strict=True) if way is None]
     found = [way for way in said if way is not None]
     reason = f"{len(found)} of {len(facts)} facts" + (f"; missing: {', '.join(missing[:5])}" if missing else "")
@@ -43,12 +43,13 @@ def facts_of(column: Any) -> list[list[str]]:
     return [[way for way in ways if way] for ways in rows if any(ways)]
 
 
-def says(way: str, answer: str, hay: list[str], tolerance: float) -> bool:
-    """Whether the answer says it in these words, undenied, or gives the same quantity."""
+def says(way: str, answer: str, hays: list[list[str]], tolerance: float) -> bool:
+    """Whether a sentence of the answer says it in these words, undenied, or gives the same quantity."""
     needle = same_words(way)
-    place = position(needle, hay)
-    if place >= 0 and not set(hay[max(0, place - NEAR) : place]) & DENIALS:
-        return True
+    for hay in hays if len(SENTENCE.split(way)) == 1 else [[word for hay in hays for word in hay]]:
+        place = position(needle, hay)
+        if place >= 0 and not denied_before(hay, place):
+            return True
     wanted = quantity(way)
     if wanted is None or wanted.base is None:
         return False

@@ -10,6 +10,7 @@
 # ruff: noqa: E501
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -35,18 +36,23 @@ UNITS: dict[str, tuple[float, str]] = {
 SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "万": 1e4, "亿": 1e8}
 CELSIUS, FAHRENHEIT = {"°c", "celsius", "degrees celsius"}, {"°f", "fahrenheit", "degrees fahrenheit"}
 _NUMBER = re.compile(
-    r"(?P<lead>[$€]?)\s*(?P<sign>[-−]?)(?P<value>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
+    r"(?P<lead>[$€]?)\s*(?P<sign>(?:(?<![\w)])[-−])?)(?P<value>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
     r"(?:\s*(?:[x×*·]|\\times|\\cdot)\s*10\s*(?:\^|\*\*)?\s*\{?(?P<power>[-−+]?\d{1,3})\}?|[eE](?P<exp>[-+]?\d{1,3}))?"
     r"\s*(?P<scale>hundred|thousand|million|billion|trillion|万|亿)?"
     r"\s*(?P<unit>%|°\s?[CF]?|degrees? (?:celsius|fahrenheit)|[A-Za-z€$]+(?:/[A-Za-z]+\^?\d?|\s+per\s+[A-Za-z]+)?)?"
 )
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄₅₆₇₈₉", "0123456789-0123456789")
+LONGEST = 60  # digits of a number that is read
 PER = {("meters", "second"): "m/s", ("metres", "second"): "m/s", ("kilometers", "hour"): "km/h", ("kilometres", "hour"): "km/h"}
 PER |= {("miles", "hour"): "mph", ("kilometers", "second"): "km/s", ("kilometres", "second"): "km/s"}
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A value in base units; ``base`` is None where no known unit stands, "" where it is a pure share."""
+    """A value in base units; ``base`` is None where no known unit stands, "" where it is a pure share.
+
+    A number that no float holds has the value nan, which is the same as nothing: infinity would be "near" everything.
+    """
 
     value: float
     base: str | None
@@ -61,15 +67,20 @@ def quantity(text: str) -> Quantity | None:
 
 def quantities(text: str) -> list[Quantity]:
     """All numbers with their units, in order. Superscript digits count as powers of ten's exponents."""
-    sup = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-    text = re.sub(r"10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda m: "10^" + m[1].translate(sup), text)
-    return [_read(m) for m in _NUMBER.finditer(unicodedata.normalize("NFKC", text))]
+    return [_read(m) for m in _NUMBER.finditer(unicodedata.normalize("NFKC", raised_apart(text)))]
+
+
+def raised_apart(text: str) -> str:
+    """``4²`` as ``4^2`` and ``4½`` as ``4 ½``: a sign that only looks like a further digit is none."""
+    text = re.sub(r"(?<=\d)([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|[₀₁₂₃₄₅₆₇₈₉]+)", lambda m: "^" + m[1].translate(_RAISED), text)
+    return re.sub(r"(?<=\d)(?=[¼-¾⅐-⅞↉①-⓿])", " ", text)
 
 
 def _read(match: re.Match[str]) -> Quantity:
-    value = float(match["value"].replace(",", ""))
-    exponent = int((match["power"] or match["exp"] or "0").replace("−", "-"))
-    value = (-value if match["sign"] else value) * 10.0**exponent * SCALES.get(match["scale"] or "", 1)
+    exponent = (match["power"] or match["exp"] or "0").replace("−", "-")
+    digits = match["value"].replace(",", "")
+    value = float(f"{digits}e{exponent}") * SCALES.get(match["scale"] or "", 1) if len(digits) <= LONGEST else math.nan
+    value = (-value if match["sign"] else value) if math.isfinite(value) else math.nan
     unit = " ".join((match["unit"] or match["lead"] or "").lower().split())
     if unit in CELSIUS or unit.replace("° ", "°") in CELSIUS:
         return Quantity(value + 273.15, "K", match[0].strip())

@@ -6,8 +6,9 @@ import re
 from collections import Counter
 from typing import Any
 
+from rlvr_cli.verifiers.denial import negated
 from rlvr_cli.verifiers.facts.quantity import quantity, same_quantity
-from rlvr_cli.verifiers.facts.text import aliases, answer_text, position, same_words, words
+from rlvr_cli.verifiers.facts.text import aliases, answer_text, position, same_words, settled, words
 from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
 
 OPENING = 60  # words in which a free answer must state the gold: later words are background, or a list of everything
@@ -30,6 +31,7 @@ DENIALS = {
     "false",
     "instead",
 }
+_DENIED_CJK = re.compile(r"(?:不是|并非|不为|不等于)[^，。；]{0,3}$")
 REFUSAL = re.compile(
     r"\b(?:i (?:do not|don't|cannot|can't) (?:know|have|find|determine|provide|answer)|i'm not sure|not sure|no information|unable to|"
     r"(?:does|do|did) not (?:mention|provide|specify|contain)|it is (?:unclear|unknown)|there is no (?:clear|definitive|information))",
@@ -38,7 +40,7 @@ REFUSAL = re.compile(
 ENOUGH = 0.5  # share of a gold's words that states it
 SMALL = set("of in on at to for by with and or from as is was are were be his her its their".split())  # noqa: SIM905
 _FOOTNOTE = re.compile(r"([A-Za-z]{2,}|\d{4})\d(?=[\s.,;:]|$)")  # "CBS1.": a citation mark glued to a word
-_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _LIST = re.compile(r"\s*(?:,|;|/|\bor\b|\band\b|、|或)\s*", re.I)
 
 
@@ -50,6 +52,7 @@ def judge(completion: Completion, row: dict[str, Any], *, tolerance: float = 1e-
     answer = answer_text(text_of(completion))
     if not answer:
         return Verdict(0.0, "no answer" if answer is not None else "thinking was never closed")
+    answer = settled(answer)
     whole = same_words(answer)
     for gold in golds:
         if whole and whole == same_words(gold):
@@ -68,8 +71,17 @@ def _as_quantity(answer: str, gold: str, tolerance: float) -> Verdict | None:
     if wanted is None or given is None or len(words(gold)) > 6 or _is_date(gold):
         return None
     if same_quantity(wanted, given, tolerance):
+        if _denies(answer, given.text):
+            return Verdict(0.0, f"denies the gold {gold}", answer[:200])
         return Verdict(1.0, f"the same quantity, {given.value:g} {wanted.base or ''}".replace("e+08", "00000000").strip(), answer[:200])
     return Verdict(0.0, f"gold {gold}, answer {given.text}", answer[:200]) if wanted.base else None
+
+
+def _denies(answer: str, said: str) -> bool:
+    """Whether the words around ``said`` in the answer deny it: close before it, or right behind it."""
+    before, found, after = answer.partition(said)
+    near = [word for word in re.split(r"\bbut\b|[.;!?](?:\s|$)", before)[-1].split()][-NEAR:]
+    return bool(found) and (bool(set(same_words(" ".join(near))) & DENIALS) or negated(before, after) or bool(_DENIED_CJK.search(before)))
 
 
 def _is_date(text: str) -> bool:
@@ -85,7 +97,7 @@ def _stated(answer: str, golds: list[str]) -> Verdict:
             place = position(variant, hay)
             if place < 0:
                 continue
-            if set(hay[max(0, place - NEAR) : place]) & DENIALS:
+            if denied_before(hay, place) or _denied_behind(opening, gold):
                 denied = gold
                 continue
             if _is_candidate(opening, gold):
@@ -97,6 +109,19 @@ def _stated(answer: str, golds: list[str]) -> Verdict:
     if told and not REFUSAL.search(opening) and not _is_candidate(opening, told):
         return Verdict(1.0, f"states most of the gold {told}", told)
     return Verdict(0.0, f"does not state the gold {golds[0]}", answer[:200])
+
+
+def denied_before(hay: list[str], place: int) -> bool:
+    """Whether the words close before a place deny what stands there, or turn a number's sign."""
+    near = hay[max(0, place - NEAR) : place]
+    turned = near[-1:] in (["minus"], ["negative"]) and hay[place][0].isdigit()
+    return turned or bool(set(near) & DENIALS) or bool(_DENIED_CJK.search("".join(near)))
+
+
+def _denied_behind(opening: str, gold: str) -> bool:
+    """``Paris is wrong``."""
+    _, found, after = opening.casefold().partition(gold.casefold())
+    return bool(found) and negated("", after)
 
 
 def _tells(gold: str, hay: list[str]) -> bool:
@@ -124,7 +149,7 @@ def stem(word: str) -> str:
 def _opening(answer: str) -> str:
     """The first sentences, up to ``OPENING`` words; an enumeration is not cut."""
     kept: list[str] = []
-    for sentence in _SENTENCE.split(answer):
+    for sentence in SENTENCE.split(answer):
         kept.append(sentence)
         if sum(len(s.split()) for s in kept) >= OPENING:
             break
@@ -162,7 +187,7 @@ def judge_f1(completion: Completion, row: dict[str, Any]) -> Verdict:
     golds = aliases(row.get("answer"))
     if not golds:
         return Verdict(None, "the row has no gold answer")
-    answer = answer_text(text_of(completion))
+    answer = settled(answer_text(text_of(completion)) or "")
     if not answer:
         return Verdict(0.0, "no answer")
     given = words(answer)
@@ -179,6 +204,8 @@ def f1(given: list[str], gold: list[str]) -> float:
 
 
 def gold_completion(row: dict[str, Any]) -> str | None:
-    """The first accepted answer in an answer tag."""
-    golds = aliases(row.get("answer"))
-    return f"<answer>{golds[0]}</answer>" if golds else None
+    """The first accepted answer in an answer tag; of a row that only lists key facts, all of them, a line each."""
+    from rlvr_cli.verifiers.facts.coverage import facts_of
+
+    golds = aliases(row.get("answer")) or ["\n".join(ways[0] for ways in facts_of(row.get("facts")))]
+    return f"<answer>{golds[0]}</answer>" if golds[0] else None

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from rlvr_cli.verifiers.facts.text import answer_text
+from rlvr_cli.verifiers.facts.text import answer_text, settled
 from rlvr_cli.verifiers.logic import cryptarithm, gym, knights, numbers, queens, sudoku
 from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
 
@@ -39,8 +39,11 @@ def judge(completion: Completion, row: dict[str, Any]) -> Verdict:
     if not task:
         return Verdict(None, "the row names no task")
     answer = answer_text(text_of(completion))
+    if answer is None:
+        return Verdict(0.0, "thinking was never closed")
+    answer = settled(answer)
     if not answer:
-        return Verdict(0.0, "no answer" if answer is not None else "thinking was never closed")
+        return Verdict(0.0, "no answer")
     try:
         own = OWN.get(task)
         return own(answer, state) if own else gym.judge_by_library(answer, task, row.get("answer"), state)

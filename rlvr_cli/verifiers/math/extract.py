@@ -15,6 +15,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from rlvr_cli.verifiers import denial
+
 from . import phrases
 from .thinking import visible
 
@@ -50,41 +52,6 @@ _PLACEHOLDER = re.compile(
     r"|\\(?:square|Box)\b|□|[{}]"
     r"|\b(?:your|the|final|answer|here|answers|result|solution|value|number|expression|blank|tbd|todo|insert|n/a|xxx|placeholder"
     r"|content)\b)*",
-    re.I,
-)
-_NOT_BEFORE = re.compile(
-    r"\b(?:retract|take back|disregard|ignore|discard|reject|withdraw)\b[^.\n]{0,50}$|"
-    r"(?:\bnot|n't|\bnever|\bcannot(?: be)?|\brather than|\binstead of|\bneither|不是|并非|不等于|不为|\bnicht|\bno es|\bn'est pas|\bnon è"
-    r"|\bnão é|(?<!\w)не)"
-    r"(?:\s+(?:simply|just|actually|equal to|the answer|answer|be|is|the|a|in fact))*[\s:$*({\[\\]*$",
-    re.I,
-)
-_NOT_AFTER = re.compile(
-    r"[\s$*)}\].,;:]*(?:(?:is|was|would be|seems|looks|must be)\s+(?:clearly |obviously |definitely |also )?"
-    r"(?:not\b(?! only)|wrong|incorrect|false|invalid|impossible|too (?:big|small|large|high|low))|isn't|(?:does not|doesn't|cannot"
-    r"|can't|did not|didn't) (?:work|satisfy|be)"
-    r"|fails\b|不对|是错|错误|不是答案|不正确)",
-    re.I,
-)
-_TAKEN_BACK = re.compile(
-    r"\bscratch that|\b(?:i|we) take (?:that|it|this) back|\b(?:that|this|it|which|above|answer|result)(?:'s| is| was| seems| looks|"
-    r" must be)(?: clearly| obviously| actually| all)? "
-    r"(?:wrong|incorrect|not right|not correct|false|mistaken|a mistake|an error|invalid)\b|\b(?:i|we)(?:'ve| have)? (?:made|found"
-    r"|see|notice) (?:a|an|my|the) (?:\w+ )?(?:mistake|error)"
-    r"|\b(?:i|we) (?:was|were|am|are) (?:wrong|mistaken)|\b(?:disregard|ignore|retract|discard)\b(?:ing)? (?:that|this|the above|my"
-    r"|it|the previous)|\bon second thoughts?|\bi retract"
-    r"|\b(?:the )?correction:|\bwait\b|\bhmm\b|\bactually,? (?:no|not|that|it|the|i|this|re-?check)|\bno, (?:wait|that|it)|\bi (?:am"
-    r"|'m) not sure|\bor maybe|\bmaybe it is"
-    r"|\bthat can(?:'t|not) be right|不对|错了|更正|等等|搞错|算错|\bmoment mal|\bespera\b|\bstimmt nicht|\bes falso|\best faux",
-    re.I,
-)
-_CONFIRMED = re.compile(
-    r"\b(?:yes|correct|right|holds|confirmed|confirms|matches|checks out|verified|consistent|stands|indeed|fine|works|good|so it is"
-    r"|same)\b|正确|没错|✓|✔|✅",
-    re.I,
-)
-_DENIED = re.compile(
-    r"(?:\b(?:not|in)|n't)\s*(?:be\s+)?(?:correct|right|consistent|good|work|hold|match)|\bwrong\b|\bincorrect\b|\bmistake\b|\berror\b|不正确|不对|错",
     re.I,
 )
 _LIST_GAP = re.compile(r"[\s$*\\(),;&\[\]{}.]*(?:\\text\s*\{)?\s*(?:and|or|und|y|et|e|和|或|及|以及|与)?\s*\}?[\s$*\\(),;&\[\]{}]*", re.I)
@@ -134,7 +101,7 @@ def _last_valid(text: str, marks: list[Mark]) -> Found:
         return Found(None, problem="the answer is negated")
     last = kept[-1]
     after = text[last.end :]
-    if _taken_back(after):
+    if denial.retraction(after) is not None:
         rest = phrases.conclusion(after)
         return Found(rest[0], rest[1]) if rest else Found(None, problem="the answer was taken back")
     return _joined(text, kept)
@@ -240,18 +207,7 @@ def _negated(text: str, mark: Mark) -> bool:
         return phrases.is_negated(text[mark.start : mark.end], mark.inner)
     if re.match(r"[\s$*)}\].]*[?？]", text[mark.end : mark.end + 10]):
         return True
-    return bool(_NOT_BEFORE.search(before)) or bool(_NOT_AFTER.match(text[mark.end : mark.end + 60])) or phrases.is_echo(before)
-
-
-def _taken_back(after: str) -> bool:
-    """Whether the text after the answer retracts it and does not confirm it again."""
-    cues = list(_TAKEN_BACK.finditer(after[:4000]))
-    if not cues:
-        return False
-    retract = cues[-1]
-    rest = after[retract.end() :]
-    hard = re.search(r"wrong|incorrect|mistake|error|scratch|retract|disregard|discard|ignore|false|不对|错", retract[0], re.I)
-    return bool(hard) or not _CONFIRMED.search(rest) or bool(_DENIED.search(rest))
+    return denial.negated(before, text[mark.end : mark.end + 60]) or phrases.is_echo(before)
 
 
 def _fall_back(text: str, only_marks: bool) -> Found:

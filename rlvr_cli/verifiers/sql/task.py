@@ -34,7 +34,10 @@ class Task:
 
 def task_of(row: dict[str, Any]) -> Task:
     """Read a row; BrokenTask names the column that cannot be used."""
-    schemas = _texts(row.get("schema_sql"), "schema_sql") + _texts(row.get("schema_sql_2"), "schema_sql_2")
+    first, further = _texts(row.get("schema_sql"), "schema_sql"), _texts(row.get("schema_sql_2"), "schema_sql_2")
+    if further and not first:  # judging on fewer instances than the row was made with would let constants pass
+        raise BrokenTask("schema_sql is empty although schema_sql_2 is not")
+    schemas = first + further
     golds = tuple(query for cell in _texts(row.get("gold_sql"), "gold_sql") for query in statements(cell))
     if not golds:
         raise BrokenTask("gold_sql is empty")

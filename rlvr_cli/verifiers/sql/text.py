@@ -27,13 +27,13 @@ FENCE = re.compile(r"(?P<mark>`{3,})|^[ \t]*(?P<tilde>~{3,})", re.M)
 HIDES = re.compile(r"'(?:[^']|'')*(?:'|\Z)|\"(?:[^\"]|\"\")*(?:\"|\Z)|`[^`]*(?:`|\Z)|\[[^\]]*(?:\]|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)|;", re.S)
 COMMENT = re.compile(r"(?:\s+|--[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z))*", re.S)
 BARE = re.compile(r"^[ \t]*(?=(?:SELECT|WITH|VALUES)\b)", re.I | re.M)
-SPECIAL = re.compile(r"(?:<\|[a-z_]+\|>|</?s>|\s)+\Z", re.I)
+SPECIAL = re.compile(r"<\|[a-z_]+\|>|</?s>", re.I)
 LONGEST = 200_000  # characters of a completion that are looked at, from its end
 
 
 def query_of(completion: str) -> str | None:
     """The query that a completion offers, or None."""
-    text = SPECIAL.sub("", _after_thinking(completion)[-LONGEST:])
+    text = _without_end_marks(_after_thinking(completion)[-LONGEST:])
     outside, blocks = _fences(text)
     for tag, body in reversed(blocks):
         if tag in TAGS and first_word(body) in STARTS:
@@ -49,6 +49,18 @@ def _after_thinking(text: str) -> str:
     text = text.partition("<think>")[0]
     inside = text.rpartition("<answer>")[2]
     return inside.partition("</answer>")[0] if "<answer>" in text else text
+
+
+def _without_end_marks(text: str) -> str:
+    """Without the spaces and end-of-text tokens at its end, found from the end: a pattern tried at every space is quadratic."""
+    end = len(text)
+    while True:
+        while end and text[end - 1].isspace():
+            end -= 1
+        start = text.rfind("<", max(0, end - 40), end)
+        if start < 0 or not SPECIAL.fullmatch(text, start, end):
+            return text[:end]
+        end = start
 
 
 def _fences(text: str) -> tuple[str, list[tuple[str, str]]]:
