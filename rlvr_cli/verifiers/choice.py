@@ -8,7 +8,8 @@ Verdict(score=1.0, reason='chose B', extracted='B')
 
 A letter counts only where it is given as the answer: in a box or tag, after "the answer is" and its like in several
 languages, alone on a line, or as a labelled option that the text ends on. A letter of ordinary prose ("A dog", "vitamin
-C") never does. Offering several where one is right is wrong, and so is a hedge ("A or B", "not B").
+C") never does. Offering several where one is right is wrong, and so are a hedge ("A or B"), a denial ("not B") and an
+answer that is taken back ("Wait, that is wrong"): what is said after that counts.
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ import re
 import unicodedata
 from typing import Any
 
+from rlvr_cli.verifiers.denial import negated, retraction
 from rlvr_cli.verifiers.math.thinking import visible
 from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
 
 LETTERS = "ABCDEFGHIJ"
 LONGEST = 20_000
+TURNS = 8  # times an answer may be taken back
+MOST = 60  # tags that are looked at, from the end
 _LABEL = re.compile(r"^\s*[(\[（【]?\s*([A-Ja-j]|\d{1,2})\s*[)\]）】.．、:：]\s*")
-_TAG = re.compile(r"<answer>(.*?)</answer>", re.S | re.I)
+_TAG = re.compile(r"<answer>((?:(?!<answer>).)*?)</answer>", re.S | re.I)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _NOUN = r"(?:answer|choice|option|selection|response)(?:\s+(?:here|to this question))?"
 _SAYS = re.compile(
@@ -151,37 +155,67 @@ def plain(text: str) -> str:
 
 def choose(text: str, options: list[str], *, many: bool) -> tuple[set[str] | None, str]:
     """(letters chosen, "") or (None, why not). The most explicit place decides: tag, box, statement, last line."""
-    for place in (_last_tag(text), _last_box(text)):
-        if place is not None:
-            return _read(place, options, exact=True)
+    for _ in range(TURNS):
+        found, why, end = _choose(text, options, many)
+        back = retraction(text[end:], elsewhere=lambda before, found=found: _of_another(before, options, found)) if found else None
+        if back is None:
+            return found, why
+        text = text[end + back :]
+    return None, "taken back again and again"
+
+
+def _choose(text: str, options: list[str], many: bool) -> tuple[set[str] | None, str, int]:
+    """(letters chosen, why none, where the place that decided ends)."""
+    marks = [*_tags(text), *_last_box(text)]
+    if marks:
+        kept = [mark for mark in marks if not negated(text[max(0, mark[0] - 60) : mark[0]], text[mark[1] : mark[1] + 60])]
+        if not kept:
+            return None, "the answer is negated", marks[0][1]
+        return *_read(kept[0][2], options, exact=True), kept[0][1]
     stated = _statement(text)
     if stated is not None:
-        found, why = _read(stated, options, exact=False)
+        found, why = _read(stated[0], options, exact=False)
         if found is not None or why != "no option chosen":
-            return found, why
+            return found, why, stated[1]
     return _by_itself(text, options, many)
 
 
-def _last_tag(text: str) -> str | None:
-    found = _TAG.findall(text)
-    return found[-1] if found else None
+def _of_another(before: str, options: list[str], found: set[str]) -> bool:
+    """Whether "that is wrong" is said of another option: its letter or words stand before it, in the same or the last sentence."""
+    near = " ".join(re.split(r"(?<=[.!?。])\s+|\n+", before)[-2:])
+    words = plain(near)
+    named = {LETTERS[i] for i, option in enumerate(options[: len(LETTERS)]) if len(plain(option)) > 2 and plain(option) in words}
+    return bool((_letters(near, options) | named) - found)
 
 
-def _last_box(text: str) -> str | None:
-    """The content of the last box, braces balanced."""
+def _tags(text: str) -> list[tuple[int, int, str]]:
+    """The answer tags as (start, end, inside), the last first; tags side by side are one."""
+    marks: list[tuple[int, int, str]] = []
+    for found in list(_TAG.finditer(text))[-MOST:]:
+        if marks and _GAP.match(text[marks[0][1] : found.start()]):
+            start, _, before = marks.pop(0)
+            inside = before if before.strip() == found[1].strip() else f"{before}, {found[1]}"
+            marks.insert(0, (start, found.end(), inside))
+        else:
+            marks.insert(0, (found.start(), found.end(), found[1]))
+    return marks
+
+
+def _last_box(text: str) -> list[tuple[int, int, str]]:
+    """The last box as (start, end, inside), braces balanced; none where there is none."""
     starts = list(_BOX.finditer(text))
     if not starts:
-        return None
+        return []
     depth, begin = 1, starts[-1].end()
     for place in range(begin, len(text)):
         depth += {"{": 1, "}": -1}.get(text[place], 0)
         if depth == 0:
-            return text[begin:place]
-    return None
+            return [(starts[-1].start(), place + 1, text[begin:place])]
+    return []
 
 
-def _statement(text: str) -> str | None:
-    """What follows the last "the answer is" and its like, to the end of that statement; a negated one does not count."""
+def _statement(text: str) -> tuple[str, int] | None:
+    """What follows the last "the answer is" and its like, and where that statement ends; a negated one does not count."""
     for said in reversed(list(_SAYS.finditer(text))):
         rest = text[said.end() :].lstrip(" :：\n\t")
         before = text[max(0, said.start() - 12) : said.start()]
@@ -191,12 +225,17 @@ def _statement(text: str) -> str | None:
             and not re.search(r"(?:not|isn't)\s*$|不$|无法|n't\s*$", before, re.I)
         ):
             end = _STOP.search(rest)
-            return rest[: end.start()] if end and end.start() else rest.split("\n")[0]
+            place = rest[: end.start()] if end and end.start() else rest.split("\n")[0]
+            return place, len(text) - len(text[said.end() :].lstrip(" :：\n\t")) + len(place)
     return None
 
 
 def _read(place: str, options: list[str], *, exact: bool) -> tuple[set[str] | None, str]:
     """Letters in a place that holds the answer; otherwise the one option whose words it is."""
+    if exact and not _is_option(place, options):
+        place = _affirmed(place)
+        if not place:
+            return None, "the answer is negated"
     if _HEDGE.search(place) and not _is_option(place, options):
         letters = _letters(place, options)
         return None, f"hedged between {', '.join(sorted(letters))}" if letters else "hedged"
@@ -211,6 +250,17 @@ def _read(place: str, options: list[str], *, exact: bool) -> tuple[set[str] | No
         return {LETTERS[int(number[1]) - 1]}, ""
     letters = _letters(place, options) if exact or not _prose(place) else set()
     return (letters, "") if letters else (None, "no option chosen")
+
+
+def _affirmed(place: str) -> str:
+    """What a place affirms: ``not A but B`` and ``B, not A`` say B; ``not B`` and ``B is wrong`` say nothing."""
+    if not _NEGATED.search(place):
+        return place
+    turned = re.split(r"\bbut(?: rather)?\b|\bsondern\b|\bsino\b|而是", place, flags=re.I)
+    if len(turned) > 1:
+        return "" if _NEGATED.search(turned[-1]) else turned[-1]
+    kept = re.split(r"\s*[,;(]?\s*(?:\band not\b|\bnot\b|\brather than\b|\binstead of\b|而不是|不是)", place, flags=re.I)[0]
+    return "" if _NEGATED.search(kept) or re.search(r"\b(?:is|are|was)$", kept.strip(), re.I) else kept
 
 
 def _is_option(place: str, options: list[str]) -> str | None:
@@ -252,24 +302,31 @@ def _prose(place: str) -> bool:
     return bool(lead) and lead[1] in "AI" and lead[2] not in ("and", "is", "because", "since", "as", "with", "und", "et", "y")
 
 
-def _by_itself(text: str, options: list[str], many: bool) -> tuple[set[str] | None, str]:
+def _by_itself(text: str, options: list[str], many: bool) -> tuple[set[str] | None, str, int]:
     """No statement: the whole text, or its last line, is nothing but a choice; a list of all options is none."""
     lines = [line.strip(" -•>#") for line in text.splitlines() if line.strip(" -•>#")]
     if not lines:
-        return None, "empty answer"
+        return None, "empty answer", 0
     if len(lines) > 1 and not many and len({min(_lead(line, options)) for line in lines if _lead(line, options)}) > 1:
-        return None, "lists several options"
-    for place in map(_without_noun, (" ".join(lines), lines[-1], lines[0])):
-        if _NEGATED.search(place) and not _is_option(place, options):
+        return None, "lists several options", 0
+    first = text.find(lines[0]) + 1  # the choice leads the first line: its own words may be followed by their retraction
+    for place, end in ((" ".join(lines), first), (lines[-1], first if len(lines) == 1 else len(text)), (lines[0], first)):
+        place = _without_noun(place)
+        if _is_option(place, options):
+            return {_is_option(place, options)}, "", len(text) if end > first or len(lines) == 1 else first + len(lines[0])
+        if _NEGATED.search(place):
             continue
-        bare = _PICKS.sub("", place)
-        if _is_option(place, options) or _lead(place, options) or (_GAP.match(bare) and _letters(place, options)):
-            return _read(place, options, exact=True)
-        if _LOWER.match(place) or re.fullmatch(r"[A-J]{2,6}\.?", place):
-            return _read(place, options, exact=True)
+        if _chooses(place, options):
+            return *_read(place, options, exact=True), end
         if _HEDGE.search(place) and _letters(place, options):
-            return None, "several options: " + ", ".join(sorted(_letters(place, options)))
-    return None, "no option chosen"
+            return None, "several options: " + ", ".join(sorted(_letters(place, options))), end
+    return None, "no option chosen", 0
+
+
+def _chooses(place: str, options: list[str]) -> bool:
+    """Whether a place is nothing but a choice: letters and what joins them, or a letter that leads."""
+    bare = _GAP.match(_PICKS.sub("", place)) and _letters(place, options)
+    return bool(_lead(place, options) or bare or _LOWER.match(place) or re.fullmatch(r"[A-J]{2,6}\.?", place))
 
 
 def _without_noun(place: str) -> str:

@@ -46,7 +46,9 @@ def facts_of(column: Any) -> list[list[str]]:
 def says(way: str, answer: str, hays: list[list[str]], tolerance: float) -> bool:
     """Whether a sentence of the answer says it in these words, undenied, or gives the same quantity."""
     needle = same_words(way)
-    for hay in hays if len(SENTENCE.split(way)) == 1 else [[word for hay in hays for word in hay]]:
+    if len(SENTENCE.split(way)) > 1:
+        hays = [[word for hay in hays for word in hay]]
+    for hay in hays:
         place = position(needle, hay)
         if place >= 0 and not denied_before(hay, place):
             return True
