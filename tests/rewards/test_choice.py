@@ -66,6 +66,7 @@ def test_public_questions_in_forty_styles():
             verdict = judge(text, {"answer": answer, "choices": choices})
             if verdict.score != expect:
                 wrong.append((text, expect, verdict, options))
+    print(f"n={total}: {len(wrong)} wrong")
     assert total > 4000 and len(wrong) / total <= 0.01, (len(wrong), total, wrong[:25])
 
 
@@ -113,6 +114,25 @@ def test_letters_of_prose_are_no_choice(text):
 )
 def test_golds_and_options_in_many_shapes(answer, choices, text, score):
     assert judge(text, {"answer": answer, "choices": choices}).score == score
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("<answer>not B</answer>", 0.0),
+        ("It is certainly not <answer>B</answer>, but I can not say what it is.", 0.0),
+        ("<answer>B</answer>\n\nWait, that is wrong. I do not know the answer.", 0.0),
+        ("\\boxed{B}. No, this is not correct. I can not solve it.", 0.0),
+        ("<answer>B</answer>\n\nNo, that was wrong. The right answer is this:\n\n<answer>C</answer>", 0.0),
+        ("<answer>C</answer>\n\nNo, that was wrong. The answer is B.", 1.0),
+        ("The answer is B. Wait, that is wrong. I do not know.", 0.0),
+        ("The answer is C. Wait, that is wrong. The answer is B.", 1.0),
+        ("<answer>B</answer> A, C and D are wrong.", 1.0),
+        ("<answer>B</answer> Wait, let me check. Yes, it is correct.", 1.0),
+    ],
+)
+def test_denied_and_taken_back(text, score):
+    assert judge(text, {"answer": "B", "choices": CITIES}).score == score
 
 
 @pytest.mark.parametrize("answer", ["A", "C", 0, 3, "Rome", "A, C"])

@@ -140,10 +140,11 @@ def test_thirty_tasks_of_the_library():
     changed is in "and". Propositional logic is left out: a changed conclusion often follows as well.
     """
     pytest.importorskip("reasoning_gym")
-    golds, also_right = [], []
-    for file in sorted(GYM.glob("*.jsonl")):
+    golds, also_right, n, files = [], [], 0, sorted(GYM.glob("*.jsonl"))
+    for file in files:
         rng = random.Random(0)
         for line in file.read_text().splitlines():
+            n += 1
             item = json.loads(line)
             row = {"task": item["task"], "answer": item["answer"], "state": json.dumps(item["metadata"])}
             gold = gold_completion(row)
@@ -152,5 +153,6 @@ def test_thirty_tasks_of_the_library():
             changed = perturbed(gold[len("<answer>") : -len("</answer>")], rng)
             if judge(f"<answer>{changed}</answer>", row).score != 0.0 and item["task"] != "propositional_logic":
                 also_right.append(item["task"])
+    print(f"{len(files)} tasks, n={n}: {len(golds)} golds refused, {len(also_right)} changed golds accepted: {sorted(set(also_right))}")
     assert golds == []
     assert set(also_right) <= {"graph_color", "cryptarithm", "knights_knaves"} and len(also_right) <= 15
