@@ -22,7 +22,8 @@ from typing import Any
 
 from rlvr_cli.errors import TrainingError
 
-# Mean absolute difference, nats a token.
+# Mean absolute difference, nats a token. Healthy with SmolLM2-135M, float32 trainer and bfloat16 server on CPU, 300 tokens:
+# 0.03 with true weights, 0.06 to 0.08 with doubled logits; equal types differ less.
 BOUNDS = {"bfloat16": 0.12, "float16": 0.06, "float32": 0.01}
 BLOCK, LAST_NORM = 16.0, 0.125
 SCALED = ("embed_tokens.", "lm_head.", "o_proj.", "down_proj.")
