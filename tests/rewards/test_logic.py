@@ -31,6 +31,12 @@ KNIGHTS = {"task": "knights_knaves", "state": {"names": ["Ann", "Bo"], "solution
         ("Then:\n<answer>(3*7) + (2*5)</answer>", 1.0),
         ("\\boxed{3*7+2*5}", 1.0),
         ("<think>3*7 + 2*5</think>", 0.0),
+        ("It is certainly not <answer>3*7 + 2*5</answer>.", 0.0),
+        ("<answer>3*7 + 2*5</answer>\nWait, that is wrong. I do not know.", 0.0),
+        ("3*7 + 2*5\nNo, this is not correct. I can not solve it.", 0.0),
+        ("<answer>3*7</answer> That is wrong. <answer>3*7 + 2*5</answer>", 1.0),
+        ("<answer>3*7</answer>\n<answer>3*7 + 2*5</answer>", 0.0),
+        ("Wait, try:\n3*7 + 2*5", 1.0),
         ("31", 0.0),
         ("3*7 + 2*5 + 0", 0.0),
         ("__import__('os').system('true')", 0.0),
@@ -134,7 +140,7 @@ def perturbed(answer: str, rng: random.Random) -> str:
 
 @pytest.mark.skipif(not GYM.exists(), reason="../shared/data/reasoning_gym is not here")
 def test_thirty_tasks_of_the_library():
-    """All golds right. A perturbed gold is wrong, save where the perturbed text is itself a solution: 15 of 2,800, argued here.
+    """All golds right. A perturbed gold is wrong, save where the perturbed text is itself a solution: 15 of 2,900, argued here.
 
     graph_color (9) and cryptarithm (2): another valid colouring, another valid mapping. knights_knaves (4): the letter that
     changed is in "and". Propositional logic is left out: a changed conclusion often follows as well.
