@@ -15,7 +15,7 @@ from rlvr_cli.verifiers.pool import pay_pooled
 __all__ = ["correct", "gold_completion"]
 
 
-def correct(completions, task, answer=None, state=None, prompts=None, *, timeout_s: float = 5.0, **kwargs) -> Scores:
+def correct(completions, task=None, answer=None, state=None, prompts=None, *, timeout_s: float = 5.0, **kwargs) -> Scores:
     """1.0 when the rules are kept, 0.0 otherwise, None when the row does not hold what its task needs.
 
     task: countdown, puzzle24, expression_game, sudoku, mini_sudoku, knights_knaves, n_queens, or any task of reasoning_gym.
@@ -25,6 +25,6 @@ def correct(completions, task, answer=None, state=None, prompts=None, *, timeout
     [1.0]
     """
     rows = rows_of(len(completions), task=task, answer=answer, state=state)
-    if all(name in OWN for name in task):  # quick and pure: no worker needed
+    if all(row.get("task") in OWN for row in rows):  # quick and pure: no worker needed
         return Scores(judge(completion, row) for completion, row in zip(completions, rows, strict=True))
     return pay_pooled("rlvr_cli.verifiers.logic:judge", completions, rows, timeout_s=timeout_s)

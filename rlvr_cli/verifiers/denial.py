@@ -41,7 +41,9 @@ _TAKEN_BACK = re.compile(
     r"|see|notice) (?:a|an|my|the) (?:\w+ )?(?:mistake|error)"
     r"|\b(?:i|we) (?:was|were|am|are) (?:wrong|mistaken)|\b(?:disregard|ignore|retract|discard)\b(?:ing)? (?:that|this|the above|my"
     r"|it|the previous)|\bon second thoughts?|\bi retract"
-    r"|\b(?:the )?correction:|\bwait\b|\bhmm\b|\bactually,? (?:no|not|that|it|the|i|this|re-?check)|\bno, (?:wait|that|it)|\bi (?:am"
+    r"|\b(?:the )?correction:|\bwait\b|\bhmm\b|\bactually,? (?:no|not|that|it|the|i|this|re-?check)"
+    r"|\bno, (?:wait|that|it)(?: (?:is|was) (?:wrong|incorrect|false"
+    r"|not (?:right|correct)))?|\bi (?:am"
     r"|'m) not sure|\bor maybe|\bmaybe it is"
     r"|\bthat can(?:'t|not) be right|不对|错了|更正|等等|搞错|算错|\bmoment mal|\bespera\b|\bstimmt nicht|\bes falso|\best faux",
     re.I,

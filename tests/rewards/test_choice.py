@@ -83,6 +83,39 @@ def test_hedges_and_lists_are_wrong(style):
 
 
 @pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("<answer>not B</answer>", 0.0),
+        ("\\boxed{not B}", 0.0),
+        ("<answer>B is wrong</answer>", 0.0),
+        ("<answer>Oslo</answer> is wrong", 0.0),
+        ("It is certainly not <answer>B</answer>, but I can not say what it is.", 0.0),
+        ("答案不是B", 0.0),
+        ("<answer>not A but B</answer>", 1.0),
+        ("<answer>B, not A</answer>", 1.0),
+        ("<answer>B rather than A</answer>", 1.0),
+        ("<answer>A</answer> is wrong. <answer>B</answer>", 1.0),
+        ("<answer>B</answer>\n\nWait, that is wrong. I do not know the answer.", 0.0),
+        ("B\n\nWait, that is wrong. I do not know the answer.", 0.0),
+        ("Oslo\nNo, this is not correct. I can not solve it.", 0.0),
+        ("The answer is B. Wait, that is wrong. I do not know.", 0.0),
+        ("\\boxed{B} Hmm, that is incorrect. It is \\boxed{D}.", 0.0),
+        ("\\boxed{D} Hmm, that is incorrect. It is \\boxed{B}.", 1.0),
+        ("The answer is C. Wait, that is wrong. The answer is B.", 1.0),
+        ("答案是B。不对，我不知道。", 0.0),
+        # said of another option
+        ("The answer is B.\nOption A: this is incorrect because it is small.\nC: that is wrong.", 1.0),
+        ("The answer is B. Lima is tempting, but it is incorrect.", 1.0),
+        ("The answer is B. Wait, let me check. Yes, B is correct.", 1.0),
+        ("<answer>C</answer>\n<answer>B</answer>", 0.0),
+        ("<answer>B</answer>\n<answer>B</answer>", 1.0),
+    ],
+)
+def test_denials_and_retractions_are_about_the_chosen_option(text, score):
+    assert judge(text, {"answer": "B", "choices": CITIES}).score == score
+
+
+@pytest.mark.parametrize(
     "text", ["A dog barks.", "I think so.", "A capital of a country.", "Vitamin A helps.", "A is for apple", "Plan A failed."]
 )
 def test_letters_of_prose_are_no_choice(text):
@@ -141,6 +174,17 @@ def test_its_own_gold_gets_full_marks(answer):
     assert correct([gold_completion(row)], [answer], [CITIES]) == [1.0]
 
 
-@pytest.mark.parametrize("text", ["A" * 100_000, "(" * 50_000, "the answer is " * 5_000, "\\boxed{" * 5_000, "\x00\ud800", "A or " * 9_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A" * 100_000,
+        "(" * 50_000,
+        "the answer is " * 5_000,
+        "\\boxed{" * 5_000,
+        "\x00\ud800",
+        "A or " * 9_000,
+        "B. Wait, that is wrong. " * 2_000,
+    ],
+)
 def test_huge_and_odd_text_is_quick_and_never_raises(text):
     assert judge(text, {"answer": "B", "choices": CITIES}).score == 0.0

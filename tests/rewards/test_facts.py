@@ -39,6 +39,39 @@ SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
         ("首都是北京。", "北京", 1.0),
         ("首都是南京。", "北京", 0.0),
         ("Ann Smith", ["Ann B. Smith", "Ann Smith"], 1.0),
+        # denied, taken back, several tags, signs that only look like the gold
+        ("<answer>not 42</answer>", "42", 0.0),
+        ("The answer is not 42.", "42", 0.0),
+        ("答案不是42。", "42", 0.0),
+        ("42 is wrong", "42", 0.0),
+        ("42 km is wrong", "42 km", 0.0),
+        ("It is certainly not <answer>42</answer>, but what it is I do not know.", "42", 0.0),
+        ("<answer>not Paris</answer>", "Paris", 0.0),
+        ("答案不是北京", "北京", 0.0),
+        ("Paris, not London", "Paris", 1.0),
+        ("Not London, but Paris.", "Paris", 1.0),
+        ("<answer>42</answer>\nWait, that is wrong. I do not know.", "42", 0.0),
+        ("42. No, that is wrong. I do not know.", "42", 0.0),
+        ("Paris. No, that is wrong. It is Rome.", "Paris", 0.0),
+        ("Paris. No, that is wrong. It is Rome.", "Rome", 1.0),
+        ("<answer>London</answer> That is wrong: <answer>Paris</answer>", "Paris", 1.0),
+        ("<answer>42</answer>\n<answer>43</answer>", "42", 0.0),
+        ("<answer>43</answer>\n<answer>42</answer>", "42", 0.0),
+        ("<answer>42</answer>\n<answer>42</answer>", "42", 1.0),
+        ("<answer>4²</answer>", "42", 0.0),
+        ("<answer>4₂</answer>", "42", 0.0),
+        ("<answer>-42</answer>", "42", 0.0),
+        ("<answer>−42</answer>", "42", 0.0),
+        ("minus 42", "42", 0.0),
+        ("<answer>-42</answer>", "-42", 1.0),
+        ("<answer>4/3</answer>", "3/4", 0.0),
+        ("¾", "3/4", 1.0),
+        ("3 cups for 4 cakes", "3/4", 0.0),
+        ("1914–1918", "1914-1918", 1.0),
+        ("Covid-19", "COVID-19", 1.0),
+        ("9" * 100_000, "42", 0.0),
+        ("1e999", "42", 0.0),
+        ("<answer>5e400 m</answer>", "42 m", 0.0),
         ("anything", [], None),
         ("anything", None, None),
     ],
@@ -74,7 +107,18 @@ def test_numbers_with_units_through_the_reward():
 
 
 @pytest.mark.parametrize(
-    ("answer", "gold", "score"), [("a red fox", "fox", 2 / 3), ("fox", "the fox", 1.0), ("dog", "fox", 0.0), ("狐狸", "红狐狸", 0.8)]
+    ("answer", "gold", "score"),
+    [
+        ("a red fox", "fox", 2 / 3),
+        ("fox", "the fox", 1.0),
+        ("dog", "fox", 0.0),
+        ("狐狸", "红狐狸", 0.8),
+        ("<answer>4²</answer>", "42", 0.0),
+        ("<answer>-42</answer>", "42", 0.0),
+        ("<answer>42</answer> Wait, that is wrong.", "42", 0.0),
+        ("certainly not <answer>42</answer>", "42", 0.0),
+        ("<answer>43</answer>\n<answer>42</answer>", "42", 2 / 3),
+    ],
 )
 def test_f1(answer, gold, score):
     assert f1([answer], [gold])[0] == pytest.approx(score)
@@ -88,6 +132,15 @@ def test_key_facts_counts_what_is_said_and_not_denied():
     assert key_facts(["x"], [None]) == [None]
 
 
+def test_what_is_too_long_for_a_number_is_in_no_passage():
+    assert faithful(["9" * 100_000, "<answer>" + "9" * 100_000 + "</answer>", "1e999"], [["It was 42."]] * 3) == [0.0, 0.0, 0.0]
+
+
+def test_a_denial_ends_with_its_sentence():
+    assert key_facts(["Never with alcohol. With food."], [["with food"]]) == [1.0]
+    assert key_facts(["Never with food."], [["with food"]]) == [0.0]
+
+
 def test_faithfulness_lists_what_is_unsupported():
     row = {"passages": json.dumps(['Marie Curie was born in Warsaw in 1867. She said "nothing in life is to be feared".'])}
     assert judge_faithful("Marie Curie, born 1867 in Warsaw, said “nothing in life is to be feared”.", row).score == 1.0
@@ -99,6 +152,10 @@ def test_faithfulness_lists_what_is_unsupported():
 def test_its_own_gold_gets_full_marks():
     for gold in ("Paris", ["Ann", "Bo"], "299,792,458 m/s", "北京", "May 18, 2018"):
         assert exact([gold_completion({"answer": gold})], [gold]) == [1.0]
+    facts = '["never with alcohol", "with food", ["400 mg", "0.4 g"], "not over 3 days", "-40 °C"]'
+    for column in (facts, json.loads(facts)):
+        assert key_facts([gold_completion({"facts": column, "answer": None})], [column]) == [1.0]
+    assert gold_completion({"facts": None}) is None and gold_completion({}) is None
 
 
 @pytest.mark.parametrize(

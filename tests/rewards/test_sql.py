@@ -15,6 +15,7 @@ from rlvr_cli.errors import RewardError
 from rlvr_cli.verifiers import cache, pool
 from rlvr_cli.verifiers.sql import cacheable, confinement, judge
 from rlvr_cli.verifiers.sql.engine import Engine, engine
+from rlvr_cli.verifiers.sql.text import query_of
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "../shared/cases/sql_cases_dev.jsonl"
@@ -367,6 +368,7 @@ def test_format(completion, expected):
         ({"schema_sql": "CREATE TABLE film(title"}, "schema fails: incomplete input"),
         ({"schema_sql": "CREATE TABLE x(a); INSERT INTO y VALUES (1)"}, "schema fails: no such table: y"),
         ({"schema_sql": "ATTACH '/tmp/rlvr_x' AS a"}, "schema fails: not authorized"),
+        ({"schema_sql": None, "schema_sql_2": SHOP_2}, "schema_sql is empty although schema_sql_2 is not"),
         ({"schema_sql_2": "CREATE TABLE film(name)"}, "gold query fails: no such column: title"),
         ({"schema_sql_2": "nonsense"}, 'schema fails: near "nonsense": syntax error'),
         ({"gold_alt": "SELECT nope"}, "gold_alt fails: no such column: nope"),
@@ -401,6 +403,26 @@ def test_the_face_takes_columns_as_datasets_returns_them():
     answers = ["SELECT COUNT(id) FROM film", "SELECT title, year FROM film ORDER BY year, id DESC", "SELECT 'Clue'"]
     scores = same_result(answers, prompts=["?"] * 3, other_column=[1, 2, 3], **columns)
     assert scores == [1.0, 1.0, 1.0], [v.reason for v in scores.verdicts]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        (" " * 200_000 + "4", None),
+        ("\n" * 100_000 + "4", None),
+        (" \n" * 100_000, None),
+        ("<|a|>" * 40_000, None),
+        ("<" * 200_000, None),
+        (" " * 150_000 + "SELECT 1", "SELECT 1"),
+        ("\n" * 150_000 + "SELECT 1", "SELECT 1"),
+        ("SELECT 1 <|im_end|> </s>\n", "SELECT 1"),
+        ("SELECT 1" + " " * 150_000 + "<|im_end|>", "SELECT 1"),
+    ],
+)
+@pytest.mark.timeout(10)
+def test_extraction_is_linear_in_spaces_and_end_marks(text, query):
+    """A pattern that is tried at each space took minutes for these."""
+    assert query_of(text) == query
 
 
 def test_reasons_and_extraction_reach_the_verdict():

@@ -64,7 +64,7 @@ def judge_faithful(completion: Completion, row: dict[str, Any], *, tolerance: fl
     claims += [(name, set(words(name)) <= present) for name in names(_QUOTE.sub(" ", answer))]
     if not claims:
         return Verdict(0.0, "asserts nothing that can be looked up", answer[:200])
-    missing = [text for text, held in claims if not held]
+    missing = [text[:80] for text, held in claims if not held]
     reason = f"{len(claims) - len(missing)} of {len(claims)} supported"
     return Verdict(
         1 - len(missing) / len(claims), reason + (f"; not in the passages: {', '.join(missing[:8])}" if missing else ""), answer[:200]

@@ -79,9 +79,18 @@ def _as_quantity(answer: str, gold: str, tolerance: float) -> Verdict | None:
 
 def _denies(answer: str, said: str) -> bool:
     """Whether the words around ``said`` in the answer deny it: close before it, or right behind it."""
-    before, found, after = answer.partition(said)
+    number = re.search(r"[-−]?[\d.,]*\d", said)
+    before, found, after = answer.partition(number[0] if number else said)
     near = [word for word in re.split(r"\bbut\b|[.;!?](?:\s|$)", before)[-1].split()][-NEAR:]
-    return bool(found) and (bool(set(same_words(" ".join(near))) & DENIALS) or negated(before, after) or bool(_DENIED_CJK.search(before)))
+    close = same_words(" ".join(near))
+    turned = close[-1:] in (["minus"], ["negative"])
+    return bool(found) and (
+        turned
+        or bool(set(close) & DENIALS)
+        or negated(before, after)
+        or negated("", answer.partition(said)[2])
+        or bool(_DENIED_CJK.search(before))
+    )
 
 
 def _is_date(text: str) -> bool:
@@ -114,6 +123,8 @@ def _stated(answer: str, golds: list[str]) -> Verdict:
 def denied_before(hay: list[str], place: int) -> bool:
     """Whether the words close before a place deny what stands there, or turn a number's sign."""
     near = hay[max(0, place - NEAR) : place]
+    if "but" in near:
+        near = near[near.index("but") + 1 :]
     turned = near[-1:] in (["minus"], ["negative"]) and hay[place][0].isdigit()
     return turned or bool(set(near) & DENIALS) or bool(_DENIED_CJK.search("".join(near)))
 
@@ -170,7 +181,7 @@ def _variants(gold: str) -> list[list[str]]:
 
 def _is_candidate(opening: str, gold: str) -> bool:
     """Whether the opening is a bare list of short items of which the gold is one, or says "or" right beside it."""
-    items = [item for item in _LIST.split(opening.strip(" .")) if item]
+    items = [item for item in _LIST.split(opening.strip(" .")) if item and not set(same_words(item)) & DENIALS]
     listed = len(items) > 1 and all(len(item.split()) <= 4 for item in items) and len(_LIST.split(gold)) < len(items)
     head, found, rest = opening.casefold().partition(gold.casefold())
     beside = bool(found) and (head.rstrip().endswith(" or") or rest.lstrip(" ,").startswith("or "))
