@@ -39,7 +39,7 @@ install_torch_cpu() {
 # The lock file is a whole environment, so nothing is resolved: what it names is what is installed, no more.
 install_lock() {
   say "installing $(grep -c '==' "requirements/$1.lock") pinned packages from requirements/$1.lock"
-  .venv/bin/pip install -q --no-deps -r "requirements/$1.lock"
+  .venv/bin/pip install -q --no-deps --no-compile -r "requirements/$1.lock"  # compiled at first import: most never is
 }
 
 prove() {
