@@ -254,7 +254,7 @@ def _read(place: str, options: list[str], *, exact: bool) -> tuple[set[str] | No
 
 def _affirmed(place: str) -> str:
     """What a place affirms: ``not A but B`` and ``B, not A`` say B; ``not B`` and ``B is wrong`` say nothing."""
-    if not _NEGATED.search(place):
+    if not _NEGATED.search(place) and not re.search(r"\b(?:rather than|instead of)\b|而不是", place, re.I):
         return place
     turned = re.split(r"\bbut(?: rather)?\b|\bsondern\b|\bsino\b|而是", place, flags=re.I)
     if len(turned) > 1:
