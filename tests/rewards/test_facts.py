@@ -191,3 +191,19 @@ def test_agreement_with_people_beats_exact_match_and_f1(record_property):
     print(f"n={len(rows)}: agreement {agreed / len(rows):.4f} [{low:.4f}, {high:.4f}], {accepts} false accepts;", end=" ")
     print(f"F1 at its best {best / len(rows):.4f}, {best_accepts}; exact match {told(equal)[0] / len(rows):.4f}, {told(equal)[1]}")
     assert agreed > best and accepts <= best_accepts and agreed > told(equal)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("Rating: 10/10. [[10]]", 0.0),
+        ("Accepted [10].", 0.0),
+        ("It has 10 legs.", 1.0),
+        ("It has ten legs.", 1.0),
+        ("Crabs have 10 legs [10].", 1.0),
+        ("10.5 legs", 0.0),
+        ("It is 10 km.", 1.0),
+    ],
+)
+def test_a_number_as_a_mark_states_nothing(text, score):
+    assert exact([text], ["10"]) == [score]

@@ -57,7 +57,7 @@ def judge(completion: Completion, row: dict[str, Any], *, tolerance: float = 1e-
     for gold in golds:
         if whole and whole == same_words(gold):
             return Verdict(1.0, f"equals the gold {gold}", answer[:200])
-        measured = _as_quantity(answer, gold, tolerance)
+        measured = None if _only_aside(gold, answer) else _as_quantity(answer, gold, tolerance)
         if measured is not None:
             return measured
     if strict:
@@ -100,6 +100,9 @@ def _is_date(text: str) -> bool:
 def _stated(answer: str, golds: list[str]) -> Verdict:
     """A gold said in the opening statement, whole or in its telling part, not denied, not one item of a list of candidates."""
     opening, denied = _opening(answer), None
+    golds = [gold for gold in golds if not _only_aside(gold, opening)]
+    if not golds:
+        return Verdict(0.0, "the gold stands only in a citation mark or a fraction", answer[:200])
     hay = same_words(_FOOTNOTE.sub(r"\1", opening))
     for gold in sorted(golds, key=len, reverse=True):
         for variant in _variants(gold):
@@ -118,6 +121,18 @@ def _stated(answer: str, golds: list[str]) -> Verdict:
     if told and not REFUSAL.search(opening) and not _is_candidate(opening, told):
         return Verdict(1.0, f"states most of the gold {told}", told)
     return Verdict(0.0, f"does not state the gold {golds[0]}", answer[:200])
+
+
+def _only_aside(gold: str, opening: str) -> bool:
+    """Whether a gold that is a bare number occurs only as a citation mark or in a fraction: ``[10]``, ``10/10``.
+
+    >>> _only_aside("10", "Rating: 10/10 [[10]]"), _only_aside("10", "It has 10 legs [10]."), _only_aside("10", "ten")
+    (True, False, False)
+    """
+    number = gold.strip()
+    if not number.isdecimal() or number not in opening:
+        return False
+    return not re.search(rf"(?<![\d./\[]){number}(?![\d/\]]|\.\d)", opening)
 
 
 def denied_before(hay: list[str], place: int) -> bool:
