@@ -140,7 +140,7 @@ def test_decontaminate_reports_each_match(capsys, tmp_path):
         (["decontaminate", f"data={ROOT / 'data' / 'arithmetic.jsonl'}"], "needs against="),
         (["decontaminate", f"data={ROOT / 'data' / 'arithmetic.jsonl'}", "against=x.jsonl", "ngram=1"], "ngram=1"),
         (
-            ["decontaminate", f"data={ROOT / 'data' / 'sql.jsonl'}", f"against={ROOT / 'data' / 'arithmetic.jsonl'}", "against_column=promt"],
+            ["decontaminate", f"data={ROOT}/data/sql.jsonl", f"against={ROOT}/data/arithmetic.jsonl", "against_column=promt"],
             "Type: against_column=prompt",
         ),
     ],

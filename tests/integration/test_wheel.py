@@ -37,7 +37,8 @@ def run(site: Path, cwd: Path, *words: str, text: str | None = None) -> subproce
     """``rlvr WORDS`` of the unpacked wheel, from another folder."""
     code = "import sys; from rlvr_cli.main import main; sys.exit(main(sys.argv[1:]))"
     env = {**os.environ, "PYTHONPATH": str(site), "CUDA_VISIBLE_DEVICES": ""}
-    return subprocess.run([sys.executable, "-P", "-c", code, *words], capture_output=True, text=True, cwd=cwd, env=env, input=text, timeout=300)
+    argv = [sys.executable, "-P", "-c", code, *words]
+    return subprocess.run(argv, capture_output=True, text=True, cwd=cwd, env=env, input=text, timeout=300)
 
 
 def test_layout(wheel: Path) -> None:

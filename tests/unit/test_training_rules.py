@@ -31,7 +31,10 @@ def config(**groups: dict) -> Config:
         ({"generation": {"backend": "vllm_server", "top_p": 0.9}}, "top_p"),
         ({"generation": {"backend": "vllm_server", "top_k": 20}}, "top_k"),
         ({"generation": {"backend": "vllm_server", "min_p": 0.1}}, "min_p"),
-        ({"algorithm": {"loss_type": "vespo"}, "generation": {"backend": "vllm_server", "importance_sampling_mode": "sequence_mask"}}, "token"),
+        (
+            {"algorithm": {"loss_type": "vespo"}, "generation": {"backend": "vllm_server", "importance_sampling_mode": "sequence_mask"}},
+            "token",
+        ),
     ],
 )
 def test_settings_that_trl_takes_and_trains_wrongly_are_refused(groups: dict, says: str) -> None:
@@ -119,7 +122,7 @@ def test_rotation_spares_the_best_and_ignores_strangers(tmp_path: Path) -> None:
 def test_a_checkpoint_of_another_shape_is_refused(tmp_path: Path) -> None:
     made = checkpoint(tmp_path, 4, world_size=2, zero_stage=2)
     resume.refuse_other_shape(made, config(hardware={"zero_stage": 2}), SimpleNamespace(world_size=2))
-    with pytest.raises(RunDirError, match="hardware.ranks=2"):
+    with pytest.raises(RunDirError, match=r"hardware\.ranks=2"):
         resume.refuse_other_shape(made, config(hardware={"zero_stage": 2}), SimpleNamespace(world_size=1))
 
 

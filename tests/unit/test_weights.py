@@ -1,6 +1,6 @@
 """Weights on their way to the server: the shared file is an ordinary safetensors file, and the probe's arithmetic holds."""
 
-from __future__ import annotations
+from __future__ import itertools
 
 from pathlib import Path
 
@@ -36,7 +36,8 @@ def test_scaled_weights_double_the_logits_of_a_pre_norm_model(tied: bool) -> Non
     from transformers import LlamaConfig, LlamaForCausalLM
 
     torch.manual_seed(0)
-    config = LlamaConfig(vocab_size=50, hidden_size=32, intermediate_size=64, num_hidden_layers=3, num_attention_heads=4, tie_word_embeddings=tied)
+    shape = {"vocab_size": 50, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 3, "num_attention_heads": 4}
+    config = LlamaConfig(**shape, tie_word_embeddings=tied)
     model = LlamaForCausalLM(config).eval()
     for p in model.parameters():  # variances that RMSNorm's epsilon does not blur
         p.data.mul_(8.0 if p.dim() > 1 else 1.0)
@@ -54,7 +55,7 @@ def test_scaled_weights_double_the_logits_of_a_pre_norm_model(tied: bool) -> Non
 
 def test_the_bound_stops_and_a_missing_number_does_too() -> None:
     stop_when_apart({"parity/true": 0.03, "parity/doubled": 0.11}, 0.12, 5)
-    with pytest.raises(TrainingError, match="parity/doubled is 0.300"):
+    with pytest.raises(TrainingError, match=r"parity/doubled is 0\.300"):
         stop_when_apart({"parity/true": 0.03, "parity/doubled": 0.3}, 0.12, 5)
     with pytest.raises(TrainingError, match="nan"):
         stop_when_apart({"parity/true": float("nan")}, 0.12, 5)
@@ -73,7 +74,7 @@ def test_the_server_is_private_and_computes_in_the_trainers_type(tmp_path: Path)
     (tmp_path / "config.json").write_text('{"max_position_embeddings": 600}')
     settings = {"max_completion_length": 100, "server_args": {"max_num_seqs": 4, "enforce_eager": False}}
     argv, env = server_args(frozen(generation=settings), tmp_path, 8123, Path("/dev/shm/x"), 7)
-    flags = dict(zip(argv[3::1], argv[4::1], strict=False))
+    flags = dict(itertools.pairwise(argv[3:]))
     assert flags["--host"] == "127.0.0.1" and flags["--dtype"] == "float32" and flags["--seed"] == "7" and flags["--max-num-seqs"] == "4"
     assert "--enforce-eager" not in argv and flags["--max-model-len"] == "600" and env["VLLM_SERVER_DEV_MODE"] == "1"
     on_gpu = frozen(hardware={"device": "cuda", "zero_stage": 2}, trainer={"bf16": True})
