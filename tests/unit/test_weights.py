@@ -1,7 +1,8 @@
 """Weights on their way to the server: the shared file is an ordinary safetensors file, and the probe's arithmetic holds."""
 
-from __future__ import itertools
+from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
