@@ -433,10 +433,12 @@ def disk(world: World) -> str | None:
     trained = 1.0 if config.peft.kind == "none" else 0.01
     each = parameters * (2 + 12 * trained) / 2**30
     kept = (config.trainer.save_total_limit or max(1, config.trainer.max_steps // max(1, config.trainer.save_steps))) + 2
+    spare = config.guard.min_free_disk_gib
     text = f"{free:.1f} GiB free under {config.run.dir}, about {each * kept:.1f} GiB wanted for {kept} checkpoints"
+    text += f" and {spare:g} GiB to stay free (guard.min_free_disk_gib)" if free < each * kept + spare else ""
     if free < min(each, 1e9) + config.guard.min_free_disk_gib:
         if world.strict:
-            raise ConfigError(text, where="run.dir", fix="run.dir=FOLDER_WITH_ROOM, or trainer.save_total_limit=1")
+            raise ConfigError(text, where="run.dir", fix="run.dir=FOLDER_WITH_ROOM, or guard.min_free_disk_gib=0")
         return Note(text)
     return Note(text) if free < each * kept + config.guard.min_free_disk_gib else text
 

@@ -155,7 +155,11 @@ class Attempt:
     def _ended(self, code: int) -> Outcome:
         """The ranks' end, in the words of the rank that failed first where there are any."""
         if code == 0:
-            return Outcome(EXIT_OK, f"done: {self.run_dir}")
+            phase = (read_json(self.run_dir / "progress.json") or {}).get("phase", "starting")
+            if phase == "done" or self.config.hardware.node_rank != 0:
+                return Outcome(EXIT_OK, f"done: {self.run_dir}")
+            why = f"a rank ended with code 0 before the run was done (phase {phase}): something in it, a reward perhaps, ends the process"
+            return Outcome(EXIT_FAILED, why, str(self.log("rank0")))
         failure = read_json(self.run_dir / "failure.json")
         if failure:
             line = RlvrError(failure["what"], where=failure.get("where"), fix=failure.get("fix"))

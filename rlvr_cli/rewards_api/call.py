@@ -101,7 +101,7 @@ def scores_of(name: str, call: Callable[[Sequence[int]], Any], completions: Sequ
         raise RewardError(what, fix="reward.pool.batch_timeout_s=...") from error
     except RlvrError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # sys.exit(0) in a reward would end a rank as if the run were done
         at = _culprit(call, n, timeout_s)
         which = f"{n} rows, the first: {sample_of(completions[0])}" if at is None else f"completion {at}: {sample_of(completions[at])}"
         raise RewardError(f"reward {name!r} raised {type(error).__name__}: {_one_line(error)} on {which}") from error
@@ -112,7 +112,7 @@ def _culprit(call: Callable[[Sequence[int]], Any], n: int, timeout_s: float) -> 
     for i in range(min(n, 256)):
         try:
             run(lambda i=i: call([i]), min(timeout_s, 10.0))
-        except Exception:
+        except (Exception, SystemExit):
             return i
     return None
 

@@ -40,6 +40,8 @@ def raises(completions, **kwargs):
     if any("bad" in c for c in completions):
         raise ValueError("no such\\nthing")
     return [0.0] * len(completions)
+def leaves(completions, **kwargs):
+    raise SystemExit(0)
 def hangs(completions, **kwargs):
     time.sleep(60)
 def short(completions, **kwargs):
@@ -188,6 +190,7 @@ def test_no_terms_is_an_error():
         ("infinite", "gave inf for completion 1: 'bad one'"),
         ("text", "gave a str"),
         ("none_at_all", "returned a NoneType"),
+        ("leaves", "'t' raised SystemExit: 0 on completion 0: 'good'"),
     ],
 )
 def test_a_reward_that_breaks_is_named_with_its_sample(user, fn, says):
