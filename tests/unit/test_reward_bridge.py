@@ -78,3 +78,15 @@ def test_functions_carry_the_terms_names(bridge) -> None:
     made = bridge(right={}, short={})
     assert [f.__name__ for f in made.functions()] == ["right", "short"]
     assert made.functions()[0](["q"], ["4"], answer=["4"]) == [1.0]
+
+
+def test_the_pools_work_reaches_the_metrics() -> None:
+    """Nothing for a run that never used it; counts and the cache's hit rate after a verdict."""
+    from rlvr_cli.training.callbacks.record import pool_counts
+    from rlvr_cli.verifiers.pool import pay_pooled
+
+    before = pool_counts().get("pool/judged", 0)
+    pay_pooled("rlvr_cli.verifiers.json_schema:judge", ["1"], [{"schema": '{"type": "integer"}'}])
+    after = pool_counts()
+    assert set(after) == {"pool/judged", "pool/timeouts", "pool/restarts", "pool/cache_hit_rate"}
+    assert after["pool/judged"] > before or after["pool/cache_hit_rate"] > 0

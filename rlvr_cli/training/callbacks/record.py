@@ -66,10 +66,23 @@ class Record(TrainerCallback):
         if "loss" in logs:
             line["tokens_per_s"] = self.tokens / line["step_time"] if line.get("step_time") else None
             self.tokens = 0.0
+            line.update(pool_counts())
         line["elapsed_s"] = round(time.monotonic() - self.started, 3)
         if self.status.writes:
             records.append(self.run_dir / records.METRICS, [line], sync=True)
             self.status.say("training", step=state.global_step, max_steps=state.max_steps)
+
+
+def pool_counts() -> dict[str, float]:
+    """What the killable workers of this rank have done so far: verdicts, deadlines passed, workers replaced, cache hit rate.
+
+    Empty for a run whose rewards never used them. Code runs in its own servers; its verdicts count through the cache.
+    """
+    from rlvr_cli.verifiers import pool
+
+    told = pool.stats()
+    used = told["judged"] or told["cache_hits"] or told["cache_misses"]
+    return {f"pool/{name}": round(told[name], 4) for name in ("judged", "timeouts", "restarts", "cache_hit_rate")} if used else {}
 
 
 def sample(trainer: Any, i: int, rows: int) -> Mapping[str, Any]:
