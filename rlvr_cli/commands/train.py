@@ -88,16 +88,17 @@ def show(composed: Any, *, info: bool) -> int:
 
 def train(composed: Any, args: argparse.Namespace) -> int:
     """Plan, check, and either say so or do it."""
-    from rlvr_cli.config.preflight import require
+    from rlvr_cli.config.preflight import World, require
     from rlvr_cli.launch.freeze import freeze
-    from rlvr_cli.launch.machine import read_machine
-    from rlvr_cli.launch.plan import lines, solve
+    from rlvr_cli.launch.plan import lines
 
-    plan = solve(composed.config, read_machine())
+    world = World(composed.config, strict=not args.dry_run)  # a dry run may be of a machine that is not this one
+    plan = world.plan
     frozen = freeze(composed.config, plan)
-    notes = require(frozen, fetch=not args.dry_run)
     if args.dry_run:
-        return dry_run(frozen, plan, notes, as_json=args.json)
+        assumed = ["GPUs are assumed: this machine has none or fewer"] if world.assumes_gpus else []
+        return dry_run(frozen, plan, assumed + require(frozen, strict=False), as_json=args.json)
+    notes = require(frozen, fetch=True)
     for line in [*lines(plan), *notes]:
         print(line, flush=True)
     return launch(frozen, plan, composed, args)

@@ -131,6 +131,9 @@ def check_option(override: Any, group: str, cwd: Path) -> None:
             continue
         near = nearest(str(name), names)
         hint = f"{group}={near}" if near else f"rlvr ls {group}"
+        if group == "reward" and "." in str(name):  # a function: it is a term, of the option's terms or alone
+            term = str(name).rpartition(".")[2]
+            hint = f"'reward.terms={{{term}: {{fn: {name}}}}}'"
         raise ConfigError(f"{group}={name} is not an option", where=COMMAND_LINE, fix=hint)
 
 

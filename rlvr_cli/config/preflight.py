@@ -531,16 +531,17 @@ def outcome(check: Callable[[World], str | None], world: World) -> Finding:
     return Finding(name, "note" if isinstance(said, Note) else "ok", str(said))
 
 
-def require(config: Config, *, fetch: bool = False) -> list[str]:
+def require(config: Config, *, fetch: bool = False, strict: bool = True) -> list[str]:
     """Stop at the first fault, the rules' or the world's; returns the sentences worth reading.
 
     config: as the plan froze it, so that ``auto`` hides nothing. fetch: the run starts now, so that hub rows are downloaded and
-    judged before a model loads. The run folder has its own words for a name that is taken.
+    judged before a model loads. strict: for this machine; a dry run may be of another. The run folder has its own words
+    for a name that is taken.
     """
     from rlvr_cli.config.checks import check
 
     notes = check(config)
-    for finding in findings(config, strict=True, fetch=fetch):
+    for finding in findings(config, strict=strict, fetch=fetch):
         if finding.error is not None:
             raise finding.error
         if finding.state == "note" and finding.name != "run folder":

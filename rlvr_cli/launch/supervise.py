@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import threading
 import time
@@ -203,13 +204,17 @@ def last_line(log: Path) -> str:
 
 
 def last_words(run_dir: Path, attempt: int) -> str:
-    """The last line of the first rank log that ends in an error, else of torchrun's."""
+    """The last error line of a rank's log; failing that, how torchrun says a rank died; failing that, the last line."""
     logs = sorted((run_dir / "logs").glob(f"rank*.{attempt}.log"))
     for log in logs:
         line = last_line(log)
         if "Error" in line or "Exception" in line:
             return line
-    return last_line(logs[0] if logs else run_dir / "logs" / f"torchrun.{attempt}.log")
+    torchrun = run_dir / "logs" / f"torchrun.{attempt}.log"
+    died = re.findall(r"exitcode\s*:\s*(-?\d+)", tail(torchrun, 60))
+    if "-9" in died:
+        return "a rank was killed with SIGKILL, most often for want of memory: a smaller trainer.per_device_train_batch_size"
+    return last_line(logs[0] if logs else torchrun)
 
 
 @contextmanager

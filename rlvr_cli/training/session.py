@@ -53,7 +53,7 @@ def assemble(config: Config, plan: dict[str, Any], run_dir: Path, args: Any, sta
 
     model_path = plan.get("model_path") or model_folder(config)
     tokenizer = load_tokenizer(config, model_path)
-    rows = read_rows(config, tokenizer, args)
+    rows = read_rows(config, tokenizer, args, model_path, status)
     rewards_api.configure_pool(config.reward)
     terms = rewards_api.bind(config.reward, rows.columns)
     trainer = RLVRTrainer(
@@ -100,18 +100,20 @@ def model_folder(config: Config) -> str:
     return str(prepare(config.model, config.seed))
 
 
-def read_rows(config: Config, tokenizer: Any, args: Any) -> Loaded:
+def read_rows(config: Config, tokenizer: Any, args: Any, model_path: str, status: Status) -> Loaded:
     """Training and held-out rows whose prompts fit, and at least one whole generation of them."""
     from rlvr_cli.data import drop_long
     from rlvr_cli.evaluation.generate import prompt_ids
 
     rows = load(config.dataset, seed=config.seed, system_prompt=config.model.system_prompt)
-    limit = config.dataset.max_prompt_tokens
+    limit = config.dataset.max_prompt_tokens or room_for_prompts(config, model_path)
     if limit:
         rows.train, long = drop_long(rows.train, lambda prompt: len(prompt_ids(tokenizer, prompt)), limit)
         rows.eval, long_held = drop_long(rows.eval, lambda prompt: len(prompt_ids(tokenizer, prompt)), limit)
         for line in (*long, *long_held):
             print(f"dropped: {line}", flush=True)
+        if long or long_held:
+            status.say("loading", detail=f"{len(long)} training and {len(long_held)} held-out prompts over {limit} tokens were dropped")
     need = args.generation_batch_size // args.num_generations
     if len(rows.train) < need:
         raise DataError(
@@ -120,6 +122,15 @@ def read_rows(config: Config, tokenizer: Any, args: Any) -> Loaded:
             fix=f"trainer.per_device_train_batch_size={max(1, len(rows.train)) * args.num_generations}",
         )
     return rows
+
+
+def room_for_prompts(config: Config, model_path: str) -> int | None:
+    """Tokens that the model's context leaves for a prompt beside the longest completion; None where it states no context."""
+    from transformers import AutoConfig
+
+    settings = AutoConfig.from_pretrained(model_path, revision=config.model.revision, trust_remote_code=config.model.trust_remote_code)
+    context = getattr(settings.get_text_config(), "max_position_embeddings", None)
+    return max(1, context - config.generation.max_completion_length) if context else None
 
 
 def as_dataset(rows: list[dict[str, Any]]) -> Any:

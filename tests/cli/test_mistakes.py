@@ -72,7 +72,7 @@ for words in json.load(sys.stdin):
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            code = main(words.split() + (["--dry-run"] if words.startswith("train ") else []))
+            code = main(words.split() + (["--dry-run"] if words.startswith("train ") and "4gpu" not in words else []))
         except SystemExit as end:
             code = end.code
     heavy = [m for m in sys.argv[1:] if m in sys.modules]

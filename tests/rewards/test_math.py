@@ -223,3 +223,13 @@ def test_fuzzed_text_raises_nothing():
 @pytest.mark.timeout(1800)
 def test_a_hundred_thousand_fuzzed_texts_raise_nothing():
     judged_without_trouble(50_000, seed=1)
+
+
+@pytest.mark.parametrize("answer", ["37+48", "48 + 37", "\\boxed{37+48}", "40+45", "(37+48)", "$37 + 48$"])
+@pytest.mark.parametrize("tag", ["<answer>{}</answer>", "\\boxed{{{}}}", "The answer is {}."])
+def test_copying_the_question_is_no_answer_to_it(answer, tag):
+    """Equal as mathematics, but with the question at hand it was not worked out; 85 is right, and so is the form without a question."""
+    prompt = [{"role": "user", "content": "37+48=?"}]
+    assert correct([tag.format(answer)], ["85"], prompts=[prompt]) == [0.0]
+    assert correct([tag.format("85")], ["85"], prompts=[prompt]) == [1.0]
+    assert correct(["\\boxed{3 \\cdot 4}"], ["12"]) == [1.0]

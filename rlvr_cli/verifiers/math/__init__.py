@@ -18,7 +18,7 @@ from typing import Any
 
 from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
 
-from . import compare, gold, numeric, phrases
+from . import compare, gold, numeric, phrases, unworked
 from .extract import Found, find
 
 __all__ = ["equal", "extract_answer", "gold_completion", "judge", "judge_batch"]
@@ -80,6 +80,8 @@ def judge_here(
     found = find(text_of(completion), prompt=_prompt_text(row.get("prompt")), strict=strict, require_tag=require_tag)
     if found.text is None:
         return Verdict(0.0, found.problem or "no final answer found")
+    if unworked.is_unworked(found.text, reference, _prompt_text(row.get("prompt"))):
+        return Verdict(0.0, f"not worked out: {_short(found.text)}", found.text)
     same = _says(found, reference, Fraction(str(tolerance)), same_value)
     return Verdict(
         float(same),
