@@ -140,3 +140,24 @@ def test_a_broken_reward_is_one_named_line(tmp_path, kind):
     line = next(text for text in done.stderr.splitlines() if text.startswith("rlvr train:"))
     assert "mine" in line and says in line.lower()
     assert processes_of(tmp_path / "outputs") == []
+
+
+def test_a_rank_that_leaves_early_is_no_success(tmp_path):
+    """A reward that ends the process with code 0 looks like a finished rank; the run says that it was not done."""
+    (tmp_path / "rewards").mkdir()
+    (tmp_path / "rewards" / "mine.py").write_text("import os\n\n\ndef f(completions, **kwargs):\n    os._exit(0)\n")
+    words = ["reward.terms.mine={fn: rewards.mine.f}", "run.name=left", "dataset.check_gold=false", *SHORT]
+    done = rlvr("train", *words, cwd=tmp_path)
+    assert done.returncode == 1 and "before the run was done" in done.stderr, done.stdout + done.stderr
+    assert json.loads((tmp_path / "outputs" / "left" / "status.json").read_text())["state"] == "failed"
+
+
+def test_prompts_over_the_context_are_dropped_aloud(tmp_path):
+    """The tiny model reads 512 tokens; a file with long prompts trains on the short ones and says how many it left out."""
+    rows = [{"prompt": f"{i}+1=?" if i % 2 else f"{i}+1=?" * 200, "answer": str(i + 1)} for i in range(10, 90)]
+    (tmp_path / "train.jsonl").write_text("\n".join(map(json.dumps, rows[:60])))
+    (tmp_path / "held.jsonl").write_text("\n".join(map(json.dumps, rows[60:])))
+    words = ["dataset=jsonl", "dataset.train=train.jsonl", "dataset.eval=held.jsonl", "run.name=long"]
+    done = rlvr("train", *words, *SHORT[:3], cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "prompts over 480 tokens were dropped" in done.stdout + (tmp_path / "outputs/long/logs/rank0.1.log").read_text()
