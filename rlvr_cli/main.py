@@ -59,6 +59,7 @@ def nearest_command(name: str) -> str | None:
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 failed, 2 usage or configuration, 130 interrupted."""
+    speak_utf8()
     args = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in args
     args = [a for a in args if a != "--debug"]
@@ -74,6 +75,14 @@ def main(argv: list[str] | None = None) -> int:
         print(f"rlvr: {args[0]!r} is not a command{hint}", file=sys.stderr)
         return EXIT_USAGE
     return run_command(args[0], args[1:], debug=debug)
+
+
+def speak_utf8() -> None:
+    """Completions hold any character; an ASCII terminal setting must not end a command in the middle of its output."""
+    for stream in (sys.stdout, sys.stderr):
+        encoding = (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "")
+        if encoding != "utf8" and hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def run_command(name: str, argv: list[str], *, debug: bool) -> int:

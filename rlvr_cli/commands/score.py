@@ -6,6 +6,7 @@ Rows stream in batches; a line that cannot be scored is named on standard error 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import time
 from collections import Counter
@@ -149,7 +150,9 @@ def scored(choice: Any, source: str, size: int, tally: Tally) -> Iterable[dict[s
         rows = [row for _, row in batch if not isinstance(row, str)]
         if rows:
             terms = terms or choice.bound(scoring.columns_of(rows))
-            yield from scoring.score_rows(terms, rows)
+            with contextlib.redirect_stdout(sys.stderr):  # what a reward prints must not fall between the JSON lines
+                done = list(scoring.score_rows(terms, rows))
+            yield from done
             if source == "-":
                 sys.stdout.flush()
         progress(tally)

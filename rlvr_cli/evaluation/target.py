@@ -72,7 +72,7 @@ def slug(text: str) -> str:
 def find_target(checkpoint: str, outputs: Path) -> Target:
     """Resolve ``checkpoint``; a wrong path is one line with the nearest run."""
     if not checkpoint:
-        raise RunDirError("no checkpoint is named", fix="rlvr eval checkpoint=outputs/RUN")
+        raise RunDirError("no checkpoint is named", fix="checkpoint=outputs/RUN")
     for place in (Path(checkpoint), outputs / checkpoint):
         if place.is_dir():
             return of_folder(place)

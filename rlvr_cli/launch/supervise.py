@@ -79,7 +79,10 @@ class Attempt:
             with interruptible():
                 outcome = self._run()
         except (Interrupted, KeyboardInterrupt):
-            outcome = Outcome(EXIT_INTERRUPTED, "interrupted; the last checkpoint is kept")
+            kept = any((self.run_dir / "checkpoints").glob("step_*"))
+            outcome = Outcome(
+                EXIT_INTERRUPTED, "interrupted; " + ("the last checkpoint is kept" if kept else "no checkpoint was written yet")
+            )
         except RlvrError as error:
             outcome = Outcome(error.exit_code, str(error), error.where)
         finally:

@@ -159,3 +159,24 @@ def test_a_mixed_file_is_routed_by_kind(here, capsys):
     for row in scored[:6]:
         assert [name for name, value in row["scores"].items() if value is not None] == [row["kind"]]
     assert "could not judge 1: no term applies to this row" in err
+
+
+def test_what_a_reward_prints_stays_out_of_the_json_and_ascii_terminals_get_utf8(tmp_path):
+    """A chatty reward and an ASCII locale: every line of standard output is still one JSON object, the text unharmed."""
+    import json
+    import os
+    import subprocess
+    import sys
+
+    (tmp_path / "rewards").mkdir()
+    (tmp_path / "rewards" / "chatty.py").write_text(
+        "def f(completions, **kwargs):\n    print('looking')\n    return [1.0] * len(completions)\n"
+    )
+    (tmp_path / "rows.jsonl").write_text(
+        json.dumps({"completion": "四十二 é", "answer": "42"}, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
+    argv = [sys.executable, "-m", "rlvr_cli.main", "score", "reward=rewards.chatty.f", "data=rows.jsonl"]
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(argv, capture_output=True, cwd=tmp_path, env=env, timeout=60)
+    lines = [json.loads(line) for line in done.stdout.decode("utf-8").splitlines()]
+    assert done.returncode == 0 and [line["completion"] for line in lines] == ["四十二 é"] and b"looking" in done.stderr
