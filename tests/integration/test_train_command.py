@@ -124,7 +124,7 @@ def test_interrupt_exits_130_and_leaves_nothing(tmp_path, number):
 
 BREAKS = {
     "raises": ("def f(completions, **kwargs):\n    raise ValueError('my own fault')\n", "my own fault"),
-    "short": ("def f(completions, **kwargs):\n    return [1.0]\n", "128"),
+    "short": ("def f(completions, **kwargs):\n    return [1.0]\n", "returned 1 scores"),
     "nan": ("def f(completions, **kwargs):\n    return [float('nan')] * len(completions)\n", "nan"),
 }
 

@@ -21,6 +21,7 @@ MOODS = "pool_judges:moods"
 
 @pytest.fixture(autouse=True)
 def fresh_pool(monkeypatch):
+    pool.shutdown()  # workers that another test started do not know this folder
     monkeypatch.syspath_prepend(str(HERE))
     monkeypatch.setattr(pool, "_settings", pool._Settings())
     cache.switch(False)
