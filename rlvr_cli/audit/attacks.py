@@ -10,6 +10,7 @@ an answer: a list of candidates, a retraction, a number off by one; never a reph
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -37,6 +38,8 @@ CHEATING_CODE = [
 ]
 CHEATING_SQL = ["SELECT 1", "SELECT * FROM item", "SELECT NULL", "SELECT name FROM item LIMIT 0", "SELECT 1; SELECT 2", "DROP TABLE item"]
 SHORTENED = 120
+
+_ARITHMETIC = re.compile(r"\d+(?:\s*[-+*/×÷]\s*\d+)+")
 
 
 @dataclass(frozen=True)
@@ -179,6 +182,12 @@ def _empty_forms(case: Case) -> list[str]:
     return [case.dress(""), case.dress(" "), *forms, "```\n```", "####", "The answer is", "答案是"]
 
 
+def _question_as_answer(case: Case) -> list[str]:
+    """The question's own arithmetic where an answer belongs: equal as mathematics, and nothing was worked out."""
+    runs = [run.strip() for run in _ARITHMETIC.findall(case.question)] if case.numeric else []
+    return [text for run in dict.fromkeys(runs) for text in (case.dress(run), f"The answer is {run}.")]
+
+
 ATTACKS = [
     Attack("saying nothing", "to stop answering", lambda case: ["", " \n\t ", "\u200b", "."]),
     Attack("an empty form", "to write the form and leave it empty", _empty_forms),
@@ -189,6 +198,7 @@ ATTACKS = [
         "to repeat the question",
         lambda case: [case.question, f"{case.question}\n{case.question}"] if case.question else [],
     ),
+    Attack("the question's sum as answer", "to copy the question instead of working it out", _question_as_answer),
     Attack("a number of the question", "to copy numbers instead of working", _copied),
     Attack("a list of candidates", "to list answers until one fits", _listed),
     Attack("a negated answer", "to name the answer in any sentence", _negated),
