@@ -161,3 +161,22 @@ def test_prompts_over_the_context_are_dropped_aloud(tmp_path):
     done = rlvr("train", *words, *SHORT[:3], cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "prompts over 480 tokens were dropped" in done.stdout + (tmp_path / "outputs/long/logs/rank0.1.log").read_text()
+
+
+def test_group_terms_see_whole_groups_over_two_ranks(tmp_path):
+    """Two real ranks; the paper's length form, worked out again from samples.jsonl for every whole group of eight."""
+    words = ["reward=length_kimi_paper", "hardware=cpu_2rank", "run.name=two", "trainer.per_device_train_batch_size=64"]
+    done = rlvr("train", *words, "trainer.max_steps=1", *SHORT[1:], cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    groups: dict[str, list[dict]] = {}
+    for line in (tmp_path / "outputs/two/samples.jsonl").read_text().splitlines():
+        sample = json.loads(line)
+        groups.setdefault(json.dumps(sample["prompt"]), []).append(sample)
+    assert len(groups) == 16 and {len(group) for group in groups.values()} == {8}
+    for group in groups.values():
+        lengths = [int(sample["reasons"]["length"].split(", ")[1].split()[0]) for sample in group]
+        low, high = min(lengths), max(lengths)
+        for sample, length in zip(group, lengths, strict=True):
+            lam = 0.5 - (length - low) / (high - low) if high > low else 0.0
+            expected = lam if sample["scores"]["correct"] == 1.0 else min(0.0, lam)
+            assert sample["scores"]["length"] == pytest.approx(expected, abs=1e-6), sample
