@@ -23,7 +23,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from rlvr_cli.verifiers import cache, sandbox
+from rlvr_cli.verifiers import pool, sandbox
 from rlvr_cli.verifiers.code import judge_all
 from rlvr_cli.verifiers.sandbox.client import Pool, SandboxFailure, finish
 from rlvr_cli.verifiers.sandbox.limits import Limits
@@ -107,11 +107,19 @@ def table(runs: int, workers: int) -> None:
 def labelled(path: Path) -> None:
     """Labelled rows right in the tier that is on: the settings are the same as those timed."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    cache.switch(False)
+    pool.configure(cache=False)
     start = time.perf_counter()
     verdicts = judge_all([row["completion"] for row in rows], [{"tests": row["tests"]} for row in rows])
-    right = sum(v.score == row["expect"] for v, row in zip(verdicts, rows, strict=True))
-    print(f"{path.name}: {right} of {len(rows)} right in {time.perf_counter() - start:.0f} s, {sandbox.describe().split(' (')[0]}")
+    wrong = [row["id"] for v, row in zip(verdicts, rows, strict=True) if v.score != row["expect"]]
+    right, tier = len(rows) - len(wrong), sandbox.describe().split(" (")[0]
+    print(f"{path.name}: {right} of {len(rows)} right in {time.perf_counter() - start:.0f} s, uid {os.geteuid()}, {tier}", *wrong)
+
+
+def each_tier(path: Path) -> None:
+    """The labelled rows in a fresh process for each tier."""
+    for name in ("namespaces", "landlock"):
+        environment = {**os.environ, "RLVR_SANDBOX_TIER": name}
+        subprocess.run([sys.executable, __file__, "--only-cases", "--cases", str(path)], env=environment)
 
 
 def as_plain_user(arguments: argparse.Namespace) -> None:
@@ -121,6 +129,7 @@ def as_plain_user(arguments: argparse.Namespace) -> None:
         return
     drop = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "env", "-i", "PATH=/usr/bin:/bin"]
     options = ["--runs", str(arguments.runs), "--workers", str(arguments.workers)]
+    options += ["--cases", str(arguments.cases.resolve())] if arguments.cases else []
     subprocess.run([*drop, system, str(Path(__file__).resolve()), *options], cwd="/")
 
 
@@ -128,11 +137,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=200, help="runs of each way (default 200)")
     parser.add_argument("--workers", type=int, default=2, help="runs at once (default 2)")
-    parser.add_argument("--cases", type=Path, help="a file of labelled rows to judge as well")
+    parser.add_argument("--cases", type=Path, help="a file of labelled rows to judge as well, in each tier")
+    parser.add_argument("--only-cases", action="store_true", help="judge them in the best tier (or RLVR_SANDBOX_TIER) and do nothing else")
     arguments = parser.parse_args()
+    if arguments.only_cases:
+        return labelled(arguments.cases)
     table(arguments.runs, arguments.workers)
     if arguments.cases:
-        labelled(arguments.cases)
+        each_tier(arguments.cases)
     sys.stdout.flush()
     as_plain_user(arguments)
 

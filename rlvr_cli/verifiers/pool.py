@@ -99,7 +99,7 @@ def judge_many(
         fresh = list(_inline(judge_path, [completions[i] for i in todo], [rows[i] for i in todo], options))
     else:
         jobs = [{"judge": judge_path, "completion": completions[i], "row": rows[i], "options": options} for i in todo]
-        fresh = _in_processes(jobs, timeout_s or _settings.timeout_s, workers or _settings.workers or _spare_cores())
+        fresh = _in_processes(jobs, timeout_s or _settings.timeout_s, workers or at_once())
     for i, (verdict, _) in zip(todo, fresh, strict=True):
         verdicts[i] = verdict
     cache.store({keys[i]: verdict for i, (verdict, keep) in zip(todo, fresh, strict=True) if keep})
@@ -140,11 +140,15 @@ def shutdown() -> None:
 atexit.register(shutdown)
 
 
-def _spare_cores() -> int:
-    """Cores of this process over the ranks that share the machine."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def at_once() -> int:
+    """Verdicts in flight at once: ``configure``'s number, else the cores of this process over the ranks that share the machine."""
     ranks = os.environ.get("LOCAL_WORLD_SIZE", "1")
-    return max(1, min(32, cores // max(1, int(ranks) if ranks.isdigit() else 1)))
+    return _settings.workers or max(1, min(32, cores() // max(1, int(ranks) if ranks.isdigit() else 1)))
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _inline(judge_path: str, completions: list, rows: list, options: dict[str, Any]) -> Iterator[tuple[Verdict, bool]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ import yaml
 from rewards.code import compiles, gold_completion, run_time
 from rewards.code import tests_passed as passed
 from rlvr_cli.errors import RewardError
-from rlvr_cli.verifiers import cache, sandbox
+from rlvr_cli.rewards_api import configure_pool
+from rlvr_cli.verifiers import cache, pool, sandbox
 from rlvr_cli.verifiers.code import judge, judge_all
 
 ROWS = yaml.safe_load(Path(__file__).with_name("code_rows.yaml").read_text(encoding="utf-8"))
@@ -174,6 +176,32 @@ def test_verdicts_are_kept_but_not_those_a_clock_decided(monkeypatch, tmp_path):
     assert passed(answers, tests, cpu_s=0.2) == [1.0, 0.0]
     assert cache.stats()["cache_hits"] == before + 1
     cache.switch(False)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_pool_setting_says_how_many_run_at_once(monkeypatch, workers):
+    """``reward.pool.workers`` reaches the code rewards, up to the cores; an explicit ``workers`` comes before it."""
+    now, most, lock, borrow = [0], [0], threading.Lock(), sandbox.borrow
+
+    @contextmanager
+    def counted(role, **options):
+        with lock:
+            now[0] += 1
+            most[0] = max(most[0], now[0])
+        with borrow(role, **options) as jail:
+            yield jail
+        with lock:
+            now[0] -= 1
+
+    monkeypatch.setattr(sandbox, "borrow", counted)
+    monkeypatch.setattr(pool, "cores", lambda: 2)
+    monkeypatch.setattr(pool._settings, "workers", None)
+    configure_pool({"terms": {}, "pool": {"workers": workers, "cache": False}})
+    napping = fenced("import time\ntime.sleep(0.2)\nprint(input())")
+    assert passed([napping] * 4, [[["2\n", "2\n"]]] * 4) == [1.0] * 4
+    assert most == [workers]
+    assert passed([napping] * 2, [[["2\n", "2\n"]]] * 2, workers=2) == [1.0] * 2
+    assert most == [2]
 
 
 def test_refused_without_a_sandbox_unless_unsafe(monkeypatch):

@@ -11,13 +11,12 @@ are broken and a machine that fails give None. One whole example::
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from rlvr_cli.errors import RewardError
-from rlvr_cli.verifiers import cache, sandbox
+from rlvr_cli.verifiers import cache, pool, sandbox
 from rlvr_cli.verifiers.code import asserts, cases, stdio
 from rlvr_cli.verifiers.sandbox import Limits
 from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
@@ -67,7 +66,7 @@ def _reason(result: stdio.Result) -> str:
 
 def judge_all(completions: Sequence[Completion], rows: Sequence[dict[str, Any]], *, workers: int | None = None, mode: str = "fraction",
               unsafe: bool = False, **limits: float) -> list[Verdict]:  # fmt: skip
-    """Judge a batch in order, ``workers`` at a time (never more than there are cores: time limits must stay true).
+    """Judge a batch in order, ``workers`` at a time (see :func:`in_parallel`).
 
     Verdicts that no time limit decided are kept by content and not judged twice (:mod:`rlvr_cli.verifiers.cache`).
     """
@@ -85,14 +84,11 @@ def judge_all(completions: Sequence[Completion], rows: Sequence[dict[str, Any]],
 
 
 def in_parallel(work: Callable[[Any], Any], items: Sequence[Any], workers: int | None) -> list[Any]:
-    """``work`` of every item in order, in as many threads as there may be sandboxes at once."""
-    with ThreadPoolExecutor(max(1, min(workers or cores(), cores(), len(items))), thread_name_prefix="rlvr-code") as pool:
-        return list(pool.map(work, items))
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """``work`` of every item in order, in as many threads as there may be sandboxes at once: ``workers``, else
+    ``reward.pool.workers``, else the cores left to this rank; more than the cores would make time limits untrue."""
+    threads = min(workers or pool.at_once(), pool.cores(), len(items))
+    with ThreadPoolExecutor(max(1, threads), thread_name_prefix="rlvr-code") as executor:
+        return list(executor.map(work, items))
 
 
 def gold_completion(row: dict[str, Any]) -> str | None:
