@@ -151,6 +151,28 @@ class Reward(Group):
     """Stop the run when more than this share of a step's rows could not be judged."""
 
 
+class KLControl(Group):
+    """Who moves the KL coefficient while the run goes on. It needs a reference model, so memory for a second copy of the weights."""
+
+    kind: Literal["none", "bands", "target"] = "none"
+    """``none``: ``algorithm.beta`` stays. ``bands``: it follows the step's mean reward (``algorithm.beta`` is not used).
+    ``target``: it starts at ``algorithm.beta`` and is scaled until the KL is at ``kl_target``."""
+    reward_target: float = Field(default=0.8, gt=0)
+    """Mean reward that cuts the bands: below half of it ``low``, below it ``middle``, from it on ``high``."""
+    low: float = Field(default=0.05, ge=0)
+    """beta while the mean reward is below half of ``reward_target``; also before the first step."""
+    middle: float = Field(default=0.1, ge=0)
+    """beta while the mean reward is between half of ``reward_target`` and all of it."""
+    high: float = Field(default=0.2, ge=0)
+    """beta from ``reward_target`` on."""
+    kl_target: float = Field(default=0.02, gt=0)
+    """KL to the reference that ``target`` steers to, in nats a token."""
+    gain: float = Field(default=0.1, gt=0, le=1)
+    """How far one step may move beta: it is multiplied by 1 + gain x error."""
+    error_clip: float = Field(default=0.2, gt=0, le=1)
+    """Largest relative error of the KL that counts, both ways."""
+
+
 class Algorithm(Group):
     """The objective. Names are TRL's ``GRPOConfig``'s where they are TRL's."""
 
@@ -162,6 +184,7 @@ class Algorithm(Group):
     """Micro-steps fed by one generation; null is ``gradient_accumulation_steps``."""
     beta: float = Field(default=0.0, ge=0)
     """KL coefficient; 0 loads no reference model."""
+    kl_control: KLControl = Field(default_factory=KLControl)
     epsilon: float = Field(default=0.2, gt=0)
     """Lower clip range of the ratio."""
     epsilon_high: float | None = Field(default=None, gt=0)
@@ -210,6 +233,19 @@ class Algorithm(Group):
     """Any other ``GRPOConfig`` field by its own name, passed on as it is."""
 
 
+class LengthStages(Group):
+    """A completion limit that starts small and grows when the policy asks for more."""
+
+    start: int | None = Field(default=None, ge=1)
+    """Limit of the first stage, in tokens; null gives every step the whole ``max_completion_length``."""
+    factor: float = Field(default=2.0, gt=1)
+    """Each stage is this many times as long as the one before, up to ``max_completion_length``."""
+    clipped_share: float = Field(default=0.25, ge=0, lt=1)
+    """Grow when more than this share of completions is cut at the limit ..."""
+    patience: int = Field(default=5, ge=1)
+    """... in this many generations in a row."""
+
+
 class Generation(Group):
     """Who writes the completions, and how they are sampled."""
 
@@ -227,7 +263,8 @@ class Generation(Group):
     repetition_penalty: float = Field(default=1.0, gt=0)
     """Above 1 discourages repeats."""
     max_completion_length: int = Field(default=512, ge=1)
-    """Longest completion, in tokens."""
+    """Longest completion, in tokens; with ``length_stages`` the limit of the last stage, and of every held-out evaluation."""
+    length_stages: LengthStages = Field(default_factory=LengthStages)
     importance_sampling_correction: bool = True
     """Correct for the server's log-probs differing from the trainer's."""
     importance_sampling_mode: Literal["token_truncate", "token_mask", "sequence_truncate", "sequence_mask"] = "token_truncate"
@@ -356,6 +393,56 @@ class Trainer(Group):
     """A step that takes longer than this many seconds is a hang: the run stops with a name."""
 
 
+class General(Group):
+    """Rows of everyday text that a supervised stage mixes in, so that learning the task does not rot the rest."""
+
+    data: str | None = None
+    """File of general rows (``prompt`` and ``completion``, or ``messages``); null mixes nothing in."""
+    share: float = Field(default=0.0, ge=0, lt=1)
+    """Share of all training rows that are general ones; rows are repeated, aloud, where the file has too few."""
+
+
+class Stage(Group):
+    """What kind of training: reinforcement learning, or one of the stages around it. Names are TRL's where they are TRL's."""
+
+    kind: Literal["rl", "sft", "dpo", "reward_model"] = "rl"
+    """``rl``: GRPOTrainer; ``sft``: SFTTrainer on answers; ``dpo``: DPOTrainer and ``reward_model``: RewardTrainer on right/wrong pairs."""
+    data: str | None = None
+    """File of the rows that train: ``prompt`` and ``completion`` (or ``messages``) for sft, ``prompt``, ``chosen`` and ``rejected`` for the
+    other two; what ``rlvr sample`` writes. null, sft only: worked answers of the data set's own training rows."""
+    worked: str | None = None
+    """Dotted path of a function row -> worked answer, for sft without ``data``; null takes ``template`` or the reward's own gold answer."""
+    worked_options: dict[str, Any] = Field(default_factory=dict)
+    """Keyword options of ``worked``; a function that has ``rng`` gets a seeded one."""
+    template: str = "<think>{solution}</think><answer>{answer}</answer>"
+    """Worked answer made of a row's columns, where the row has all of them."""
+    general: General = Field(default_factory=General)
+    limit: int | None = Field(default=None, ge=1)
+    """Use the first N rows after shuffling by ``seed``; null uses all. General rows come on top."""
+    eval_share: float = Field(default=0.1, ge=0, lt=1)
+    """Share of the prompts of ``data`` that is kept out of training, for the held-out loss and the accuracy over pairs."""
+    max_length: int | None = Field(default=1024, ge=1)
+    """Longest row in tokens; sft cuts longer ones, reward_model drops them; null sets no limit."""
+    loss_type: str | None = None
+    """sft: ``nll`` or ``dft``; dpo: ``sigmoid``, ``ipo``, ``hinge`` ...; null takes TRL's default."""
+    packing: bool = False
+    """sft: several rows a sequence (needs flash attention to keep them apart)."""
+    completion_only_loss: bool | None = None
+    """sft: loss on completions only; null: on for prompt and completion, off for messages."""
+    assistant_only_loss: bool = False
+    """sft on messages: loss on the assistant's turns only (the template must mark them)."""
+    beta: float = Field(default=0.1, ge=0)
+    """dpo: how close the policy stays to where it started."""
+    precompute_ref_log_probs: bool = False
+    """dpo: one pass of the reference before training, then no second model in memory."""
+    center_rewards_coefficient: float | None = Field(default=None, ge=0)
+    """reward_model: pull the mean reward to zero (0.01 is usual); null is off."""
+    keep: Literal["auto", "best", "last"] = "auto"
+    """Which model ``final/`` is: the best by held-out accuracy, or the last; ``auto``: best for rl and dpo, last for the others."""
+    extra: dict[str, Any] = Field(default_factory=dict)
+    """Any other field of TRL's ``SFTConfig``, ``DPOConfig`` or ``RewardConfig`` by its own name."""
+
+
 class Tracker(Group):
     """Where metrics go beside the run folder."""
 
@@ -367,6 +454,20 @@ class Tracker(Group):
     """Environment variables set for the tracker."""
 
 
+class EntropyGuard(Group):
+    """Sees entropy collapse: the policy is almost sure of every token, and most groups are tied, so nothing teaches any more."""
+
+    action: Literal["off", "warn", "raise_bonus", "stop_at_best"] = "warn"
+    """``warn`` says so once. ``raise_bonus`` adds ``algorithm.entropy_coef_delta`` to the entropy bonus, up to ``entropy_coef_max``.
+    ``stop_at_best`` judges the held-out rows once more and ends the run; ``final/`` is its peak."""
+    floor: float = Field(default=0.05, ge=0)
+    """Collapsed when the mean entropy is below this, in nats a token ..."""
+    dead_share: float = Field(default=0.6, ge=0, lt=1)
+    """... and more than this share of groups is tied ..."""
+    patience: int = Field(default=5, ge=1)
+    """... in this many steps in a row."""
+
+
 class Guard(Group):
     """What stops a run or warns, before a night is lost."""
 
@@ -376,6 +477,9 @@ class Guard(Group):
     """Warn after this many steps with no group that carries signal; 0 is off."""
     clipped_share_warn: float = Field(default=0.9, ge=0, le=1)
     """Warn when more than this share of completions is cut at the limit."""
+    entropy: EntropyGuard = Field(default_factory=EntropyGuard)
+    early_stop_evals: int = Field(default=0, ge=0)
+    """Stop after this many held-out evaluations in a row without a new best; 0 never does. ``final/`` is the best either way."""
     min_free_disk_gib: float = Field(default=1.0, ge=0)
     """Stop before a save that would leave less than this free."""
 
@@ -403,6 +507,7 @@ class Config(Group):
     hardware: Hardware = Field(default_factory=Hardware)
     peft: Peft = Field(default_factory=Peft)
     trainer: Trainer = Field(default_factory=Trainer)
+    stage: Stage = Field(default_factory=Stage)
     tracker: Tracker = Field(default_factory=Tracker)
     guard: Guard = Field(default_factory=Guard)
     curriculum: dict[str, Any] = Field(default_factory=dict)
