@@ -484,6 +484,28 @@ class Guard(Group):
     """Stop before a save that would leave less than this free."""
 
 
+class Tool(Group):
+    """One tool that the policy may call in the middle of an answer."""
+
+    fn: str
+    """Dotted path of a function with types and a docstring: the model sees what stands before ``*`` in its parameters."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Its keyword-only parameters, out of the model's reach."""
+
+
+class Environment(Group):
+    """Tools and several turns; without tools and ``fn`` the completion is one turn."""
+
+    tools: dict[str, Tool] = Field(default_factory=dict)
+    """The tools by the name that the model calls; drop one with ``~environment.tools.NAME``."""
+    fn: str | None = None
+    """Dotted path of an environment class: ``reset(**row)``, its public methods are tools, one instance a completion; null is none."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Keyword arguments of the class."""
+    max_turns: int = Field(default=4, ge=1)
+    """Rounds of tool calls in a completion (TRL's ``max_tool_calling_iterations``); a call after the last round is not answered."""
+
+
 class Run(Group):
     """Where the run lives."""
 
@@ -511,7 +533,7 @@ class Config(Group):
     tracker: Tracker = Field(default_factory=Tracker)
     guard: Guard = Field(default_factory=Guard)
     curriculum: dict[str, Any] = Field(default_factory=dict)
-    environment: dict[str, Any] = Field(default_factory=dict)
+    environment: Environment = Field(default_factory=Environment)
     run: Run = Field(default_factory=Run)
 
 

@@ -30,20 +30,22 @@ from rlvr_cli.config.nearest import nearest
 from rlvr_cli.errors import MissingDependency, RewardError
 
 
-def resolve(dotted: str, *, search: Path | None = None, where: str | None = None) -> Callable:
+def resolve(dotted: str, *, search: Path | None = None, where: str | None = None, classes: bool = False) -> Callable:
     """The function behind ``dotted``. ``search`` is the folder whose ``rewards/`` comes first (the working folder).
+
+    ``classes``: a class will do as well (an environment is one).
 
     Raises RewardError (what, where it was set, the nearest name) or MissingDependency.
     """
     search = Path.cwd() if search is None else Path(search)
     check_namespace(search)
     if ":" in dotted:
-        return _of_file(dotted, search, where)
+        return _of_file(dotted, search, where, classes)
     module_name, _, function = dotted.rpartition(".")
     if not module_name or not all(part.isidentifier() for part in dotted.split(".")):
         raise RewardError(f"{dotted!r} is not a dotted path of a function", where=where, fix="rewards.math.correct")
     module = _import(module_name, search, where)
-    return _attribute(module, module_name, function, where)
+    return _attribute(module, module_name, function, where, classes)
 
 
 def check_namespace(search: Path) -> None:
@@ -53,16 +55,16 @@ def check_namespace(search: Path) -> None:
         raise RewardError("./rewards/__init__.py hides the built-in rewards", where=str(init), fix="rm rewards/__init__.py")
 
 
-def _of_file(dotted: str, search: Path, where: str | None) -> Callable:
+def _of_file(dotted: str, search: Path, where: str | None, classes: bool) -> Callable:
     """``path/to/file.py:function`` or ``package.module:function``."""
     place, _, function = dotted.rpartition(":")
     if not place.endswith(".py"):
-        return _attribute(_import(place, search, where), place, function, where)
+        return _attribute(_import(place, search, where), place, function, where, classes)
     path = Path(place) if Path(place).is_absolute() else search / place
     if not path.is_file():
         raise RewardError(f"no file {place!r} in {search}", where=where)
     name = "rlvr_user_" + hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]
-    return _attribute(_load(name, path, where), place, function, where)
+    return _attribute(_load(name, path, where), place, function, where, classes)
 
 
 def _import(name: str, search: Path, where: str | None) -> ModuleType:
@@ -144,12 +146,12 @@ def functions(module: ModuleType) -> list[str]:
     return names
 
 
-def _attribute(module: ModuleType, module_name: str, function: str, where: str | None) -> Callable:
+def _attribute(module: ModuleType, module_name: str, function: str, where: str | None, classes: bool) -> Callable:
     found = getattr(module, function, None)
     if found is None:
         near = nearest(function, functions(module))
         sep = ":" if module_name.endswith(".py") else "."
         raise RewardError(f"{module_name} has no function {function!r}", where=where, fix=near and f"{module_name}{sep}{near}")
-    if inspect.isclass(found) or not callable(found):
+    if (inspect.isclass(found) and not classes) or not callable(found):
         raise RewardError(f"{module_name}.{function} is a {type(found).__name__}, not a function", where=where)
     return found
