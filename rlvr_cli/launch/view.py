@@ -95,6 +95,7 @@ class View:
         self.log = log
         self.live = self.stream.isatty() if live is None else live
         self.phase, self.max_steps = "starting", None
+        self.warning = ""
         self.started = time.monotonic()
         self.steps: deque[Metrics] = deque(maxlen=KEPT_POINTS)
         self.evals: list[Metrics] = []
@@ -114,6 +115,9 @@ class View:
             self.phase = phase
             detail = f": {status['detail']}" if status.get("detail") else ""
             self._line(f"{phase}{detail}")
+        if status.get("warning") and status["warning"] != self.warning:
+            self.warning = status["warning"]
+            self.say(f"warning: {self.warning}")
         self._refresh()
 
     def metrics(self, metrics: Metrics) -> None:

@@ -11,9 +11,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rlvr_cli.config.schema import Config
+from rlvr_cli.config.schema import Config, Group
 from rlvr_cli.errors import ConfigError
 from rlvr_cli.training import deepspeed_config
+from rlvr_cli.training.callbacks.entropy_guard import starting_coef
+from rlvr_cli.training.callbacks.kl_control import starting_beta
 
 GENERATION = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "max_completion_length")
 TRAINER = (
@@ -47,7 +49,7 @@ def refuse_silent_traps(config: Config) -> None:
             where="algorithm.epsilon_high",
             fix="algorithm.epsilon_high=5.0",
         )
-    if algorithm.sync_ref_model and algorithm.beta == 0:
+    if algorithm.sync_ref_model and starting_beta(algorithm) == 0:
         what = "sync_ref_model needs a reference model, and beta=0 loads none"
         raise ConfigError(what, where="algorithm.beta", fix="algorithm.beta=0.001")
     if generation.backend != "hf" and generation.importance_sampling_correction and truncates(config):
@@ -93,7 +95,9 @@ def make(config: Config, run_dir: Path, *, server: dict[str, Any] | None = None)
     from trl import GRPOConfig
 
     refuse_silent_traps(config)
-    algorithm = {k: v for k, v in config.algorithm.model_dump().items() if k != "extra" and v is not None}
+    ours = {"extra", *(k for k, v in config.algorithm if isinstance(v, Group))}  # nested groups steer TRL from outside
+    algorithm = {k: v for k, v in config.algorithm.model_dump(exclude=ours).items() if v is not None}
+    algorithm |= {"beta": starting_beta(config.algorithm), "entropy_coef": starting_coef(config)}
     settings: dict[str, Any] = {
         **algorithm,
         **{name: getattr(config.generation, name) for name in GENERATION},

@@ -18,9 +18,13 @@ from rlvr_cli.config.schema import Config
 from rlvr_cli.data import Loaded, load
 from rlvr_cli.errors import ConfigError, DataError
 from rlvr_cli.training import grpo_config, records, resume
+from rlvr_cli.training.callbacks.early_stop import EarlyStop
+from rlvr_cli.training.callbacks.entropy_guard import EntropyGuard
 from rlvr_cli.training.callbacks.guard import Guard
 from rlvr_cli.training.callbacks.heldout import HeldOutAccuracy
 from rlvr_cli.training.callbacks.keep import Keep
+from rlvr_cli.training.callbacks.kl_control import KLControl
+from rlvr_cli.training.callbacks.length_stages import LengthStages
 from rlvr_cli.training.callbacks.parity import Parity
 from rlvr_cli.training.callbacks.record import Record, Status
 from rlvr_cli.training.callbacks.watchdog import Watchdog
@@ -75,9 +79,27 @@ def assemble(config: Config, plan: dict[str, Any], run_dir: Path, args: Any, sta
         parity = Parity(config.generation, [row["prompt"] for row in rows.train])
         parity.trainer = trainer
         trainer.add_callback(parity)
-    for callback in (held_out, Guard(config.guard, status), record, keep, Watchdog(run_dir, config.trainer.timeout_s)):
+    before, after = controllers(config, trainer, held_out, status)
+    guard, watchdog = Guard(config.guard, status), Watchdog(run_dir, config.trainer.timeout_s)
+    for callback in (*before, held_out, *after, guard, record, keep, watchdog):
         trainer.add_callback(callback)
     return trainer, held_out
+
+
+def controllers(config: Config, trainer: Any, held_out: HeldOutAccuracy, status: Status) -> tuple[list[Any], list[Any]]:
+    """What moves a setting or ends the run by what a step measured: (before, after) the held-out evaluation of that step."""
+    before: list[Any] = []
+    if config.algorithm.kl_control.kind != "none":
+        before.append(KLControl(config.algorithm))
+    if config.generation.length_stages.start is not None:
+        before.append(LengthStages(config.generation))
+    if config.guard.entropy.action != "off":
+        before.append(EntropyGuard(config, status))
+    after = [EarlyStop(config.guard.early_stop_evals, status)] if config.guard.early_stop_evals else []
+    held_out.hooks += [stop.on_held_out for stop in after]
+    for callback in (*before, *after):
+        callback.trainer = trainer
+    return before, after
 
 
 def leave_lonely_group() -> None:

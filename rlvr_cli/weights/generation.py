@@ -81,7 +81,8 @@ class ServerGeneration(VLLMGeneration):
 
     def greedy(self, prompts: list[list[int]]) -> list[list[int]]:
         """The likeliest completion of each prompt, on every rank."""
-        settings = {"temperature": 0.0, "max_tokens": self.max_completion_length, "repetition_penalty": self.repetition_penalty}
+        longest = self.config.generation.max_completion_length  # not the current stage of a growing limit
+        settings = {"temperature": 0.0, "max_tokens": longest, "repetition_penalty": self.repetition_penalty}
         return self.from_main(lambda client: client.generate(prompts, **settings)["completion_ids"])
 
     def score(self, sequences: list[list[int]]) -> list[list[float]]:

@@ -33,9 +33,9 @@ class Controller(TrainerCallback, ExportableState):
         return {"args": {}, "attributes": {name: getattr(self, name) for name in self.remembered}}
 
     def on_train_begin(self, args, state, control, **kwargs):
-        """Take up what the checkpoint remembered; at a fresh start that is what stands here already."""
-        saved = state.stateful_callbacks.setdefault(type(self).__name__, self.state())
-        for name in self.remembered:
+        """Take up what the checkpoint remembered."""
+        saved = state.stateful_callbacks.setdefault(type(self).__name__, self.state())  # absent: an older checkpoint
+        for name in self.remembered if state.global_step else ():
             setattr(self, name, saved["attributes"].get(name, getattr(self, name)))
         self.apply()
 

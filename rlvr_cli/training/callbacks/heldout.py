@@ -37,7 +37,8 @@ class HeldOutAccuracy(TrainerCallback):
     def on_step_end(self, args, state, control, **kwargs):
         every = self.config.trainer.eval_steps
         due = every and state.global_step % every == 0
-        if self.rows and (due or state.global_step >= state.max_steps):
+        last = state.global_step >= state.max_steps or control.should_training_stop
+        if self.rows and (due or last):
             self.evaluate(state)
             control.should_log = True
         return control
