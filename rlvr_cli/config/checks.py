@@ -229,6 +229,12 @@ def sequence_ratio(config: Config) -> str | None:
             where="algorithm",
             fix="algorithm=gspo",
         )
+    if level == "sequence" and loss == "vespo":
+        raise ConfigError(
+            "loss_type=vespo forms its own sequence weight; a sequence ratio beside it is not used, and only its KL would be",
+            where="algorithm",
+            fix="algorithm.importance_sampling_level=token",
+        )
     if level == "token" and loss == "luspo":
         raise ConfigError(
             "loss_type=luspo is defined on a sequence ratio", where="algorithm", fix="algorithm.importance_sampling_level=sequence"
@@ -268,7 +274,7 @@ def clip_range(config: Config) -> str | None:
 def reference_model(config: Config) -> str | None:
     """A reference that follows the policy needs to be loaded, and adapters have none of their own."""
     algorithm = config.algorithm
-    if algorithm.sync_ref_model and algorithm.beta == 0:
+    if algorithm.sync_ref_model and not algorithm.loads_reference:
         raise ConfigError(
             "algorithm.sync_ref_model needs a reference model, and algorithm.beta=0 loads none",
             where="algorithm",
@@ -283,6 +289,20 @@ def reference_model(config: Config) -> str | None:
     return None
 
 
+def kl_control(config: Config) -> str | None:
+    """A controller that multiplies can not leave 0, and bands do not look at ``algorithm.beta``."""
+    algorithm = config.algorithm
+    if algorithm.kl_control.kind == "target" and algorithm.beta == 0:
+        raise ConfigError(
+            "algorithm.kl_control.kind=target scales algorithm.beta, and 0 stays 0",
+            where="algorithm.kl_control.kind, algorithm.beta",
+            fix="algorithm.beta=0.05",
+        )
+    if algorithm.kl_control.kind == "bands" and algorithm.beta:
+        return f"algorithm.beta={algorithm.beta:g} is not used: algorithm.kl_control.kind=bands sets it by the mean reward"
+    return None
+
+
 def adaptive_entropy(config: Config) -> str | None:
     """The adaptive coefficient needs room to move."""
     a = config.algorithm
@@ -292,6 +312,23 @@ def adaptive_entropy(config: Config) -> str | None:
             f"[{a.entropy_coef_min:g}, {a.entropy_coef_max:g}]",
             where="algorithm",
             fix=f"algorithm.entropy_coef={a.entropy_coef_min:g}",
+        )
+    if a.use_adaptive_entropy and config.guard.entropy.action == "raise_bonus":
+        raise ConfigError(
+            "algorithm.use_adaptive_entropy and guard.entropy.action=raise_bonus both move algorithm.entropy_coef",
+            where="algorithm.use_adaptive_entropy, guard.entropy.action",
+            fix="algorithm.use_adaptive_entropy=false",
+        )
+    return None
+
+
+def early_stop(config: Config) -> str | None:
+    """Stopping by held-out accuracy needs some, measured now and then."""
+    if config.guard.early_stop_evals and not config.trainer.eval_steps:
+        raise ConfigError(
+            f"guard.early_stop_evals={config.guard.early_stop_evals} counts held-out evaluations, and trainer.eval_steps=0 makes none",
+            where="guard.early_stop_evals, trainer.eval_steps",
+            fix="trainer.eval_steps=25",
         )
     return None
 
@@ -398,6 +435,22 @@ def context_length(config: Config) -> str | None:
             where="generation.max_model_len",
             fix=f"generation.max_model_len={g.max_completion_length + 512}",
         )
+    return None
+
+
+def length_stages(config: Config) -> str | None:
+    """A first stage longer than the last, or one that any share of cut completions ends, is no stage."""
+    start, longest = config.generation.length_stages.start, config.generation.max_completion_length
+    if start is None:
+        return None
+    if start > longest:
+        raise ConfigError(
+            f"generation.length_stages.start={start} is above generation.max_completion_length={longest}, the last stage",
+            where="generation.length_stages.start, generation.max_completion_length",
+            fix=f"generation.length_stages.start={max(1, longest // 4)}",
+        )
+    if start == longest:
+        return f"generation.length_stages.start={start} is the last stage already: nothing will grow"
     return None
 
 
@@ -670,8 +723,8 @@ RULES: dict[str, Rule] = {
     for rule in (
         has_model, has_data, has_reward, hostile_inline, one_half_precision, fp16_needs_gpu, half_weights_need_masters, dtype_fits_training,
         flash_attention,
-        cispo_bound, sequence_ratio, clip_range, reference_model, adaptive_entropy, aggregation, extra_fields, untruncated_sampling,
-        vespo_mode, long_sequences, context_length, server_flags, adapters, qlora, offload, devices, several_nodes, save_on_boundary,
+        cispo_bound, sequence_ratio, clip_range, reference_model, kl_control, adaptive_entropy, early_stop, aggregation, extra_fields,
+        untruncated_sampling, vespo_mode, long_sequences, context_length, length_stages, server_flags, adapters, qlora, offload, devices, several_nodes, save_on_boundary,
         steps_per_generation, length, learning_rate, trackers, no_secrets, run_name, remote_code, template_text,
     )
 }  # fmt: skip

@@ -232,6 +232,11 @@ class Algorithm(Group):
     extra: dict[str, Any] = Field(default_factory=dict)
     """Any other ``GRPOConfig`` field by its own name, passed on as it is."""
 
+    @property
+    def loads_reference(self) -> bool:
+        """Whether a second copy of the weights is in memory for the KL term."""
+        return self.beta > 0 or self.kl_control.kind != "none"
+
 
 class LengthStages(Group):
     """A completion limit that starts small and grows when the policy asks for more."""

@@ -49,7 +49,7 @@ def refuse_silent_traps(config: Config) -> None:
             where="algorithm.epsilon_high",
             fix="algorithm.epsilon_high=5.0",
         )
-    if algorithm.sync_ref_model and starting_beta(algorithm) == 0:
+    if algorithm.sync_ref_model and not algorithm.loads_reference:
         what = "sync_ref_model needs a reference model, and beta=0 loads none"
         raise ConfigError(what, where="algorithm.beta", fix="algorithm.beta=0.001")
     if generation.backend != "hf" and generation.importance_sampling_correction and truncates(config):

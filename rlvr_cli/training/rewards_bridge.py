@@ -33,6 +33,17 @@ class Scored:
         return {name: mean_of([s for s in result.scores if s is not None]) for name, result in self.results.items()}
 
 
+    def tied_share(self, weights: Sequence[float], num_generations: int) -> float:
+        """Share of groups whose weighted totals are all alike; rows left out do not count, a group of only those is tied."""
+        import numpy as np
+
+        left_out = np.isnan(self.matrix).all(axis=1)
+        totals = np.where(left_out, np.nan, np.nansum(self.matrix * np.asarray(weights, dtype=np.float32), axis=1))
+        groups = totals.reshape(-1, num_generations)
+        spread = [np.ptp(group[~np.isnan(group)]) if not np.isnan(group).all() else 0.0 for group in groups]
+        return float(np.mean(np.isclose(spread, 0.0)))
+
+
 def mean_of(values: Sequence[float]) -> float | None:
     """The mean, or None of nothing."""
     return sum(values) / len(values) if values else None

@@ -58,6 +58,9 @@ class RLVRTrainer(GRPOTrainer):
         metrics = self._metrics["train" if self.model.training else "eval"]
         for name, mean in self.scored.term_means().items():
             metrics[f"rewards/{name}/mean"][-1] = float("nan") if mean is None else mean
+        if self.scale_rewards == "batch" or self.multi_objective_aggregation == "normalize_then_sum":
+            # TRL looks at the whole batch's deviation here, which says nothing of groups
+            metrics["frac_reward_zero_std"][-1] = self.scored.tied_share(self.reward_weights.tolist(), self.num_generations)
         metrics["unjudged"].append(float(self.scored.left_out))
         if self.scored.unjudged:
             self.extras["unjudged_reasons"] = self.scored.unjudged
