@@ -16,7 +16,6 @@ import atexit
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -26,14 +25,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rlvr_cli.verifiers import cache, frames
+from rlvr_cli.verifiers.child import Child
 from rlvr_cli.verifiers.pool_worker import judged, load
 from rlvr_cli.verifiers.verdict import Completion, Scores, Verdict
 
 START_S = 60.0  # deadline for a worker to start and to import a judge; not part of a sample's own deadline
 RECYCLE_AFTER = 2000  # jobs of one worker, so that what a library hoards stays bounded
 MEMORY_BYTES = 4 * 2**30  # address space of a worker
-# What a worker may know of our environment: nothing that could be a secret.
-ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "XDG_CACHE_HOME", "LD_LIBRARY_PATH", "PYTHONHOME")
 
 
 @dataclass
@@ -328,43 +326,24 @@ class _Slot:
             self.worker = _Worker()
             self.worker.hello()
         self.worker.start_job(frame)
-        result = self.worker.receive(time.monotonic() + timeout_s)
+        result = self.worker.verdict(time.monotonic() + timeout_s)
         if self.worker.jobs > RECYCLE_AFTER:  # the hello counts
             self._drop()
         return result
 
     def _last_words(self, error: Exception) -> str:
-        code = self.worker.ended() if self.worker is not None else None
+        code = self.worker.ended(1) if self.worker is not None else None
         if code is None:
             return str(error)
         return signal.Signals(-code).name if code < 0 else f"exit {code}"
 
 
-class _Worker:
-    """A judge process and our ends of its two pipes."""
+class _Worker(Child):
+    """A judge process."""
 
     def __init__(self) -> None:
-        down_read, self.down = os.pipe()
-        self.up, up_write = os.pipe()
+        super().__init__("rlvr_cli.verifiers.pool_worker", os.getpid(), MEMORY_BYTES)
         self.jobs = 0
-        try:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "rlvr_cli.verifiers.pool_worker", *map(str, (down_read, up_write, os.getpid(), MEMORY_BYTES))],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,  # a judge that prints says nothing to anybody
-                stderr=None if os.environ.get("RLVR_POOL_DEBUG") else subprocess.DEVNULL,
-                pass_fds=(down_read, up_write),
-                start_new_session=True,  # Ctrl-C is the parent's affair; and one kill reaches what it started
-                env=clean_environment(),
-            )
-        except BaseException:
-            os.close(self.down)
-            os.close(self.up)
-            raise
-        finally:
-            os.close(down_read)
-            os.close(up_write)
-        os.set_blocking(self.down, False)
 
     def hello(self) -> None:
         """Tell a new worker where this process finds its modules, and wait until it is up."""
@@ -376,40 +355,13 @@ class _Worker:
         until = time.monotonic() + START_S
         try:
             frames.send_bytes(self.down, frame, until)
-            frames.receive(self.up, until)
+            self.receive(until)
         except frames.Late:
             raise frames.Closed(f"no start within {START_S:g} s") from None
 
-    def receive(self, until: float) -> tuple[Verdict, bool]:
+    def verdict(self, until: float) -> tuple[Verdict, bool]:
         """The verdict and whether it may be kept. Another shape comes from a worker that can no longer be trusted."""
-        match frames.receive(self.up, until):
+        match self.receive(until):
             case {"score": float() | int() | None as score, "reason": str(reason), "extracted": str() | None as extracted, "cache": keep}:
                 return Verdict(score, reason, extracted), bool(keep) and score is not None
         raise frames.Closed("reply of an unknown shape")
-
-    def ended(self) -> int | None:
-        """Exit status of a process that closed its pipe; waits a moment, since the pipe ends before the process does."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return self.process.wait(1)
-        return None
-
-    def kill(self) -> None:
-        """SIGKILL for the worker and all of its session's first process group."""
-        if self.process.poll() is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-
-    def close(self) -> None:
-        """Kill, reap, close: nothing of the worker is left."""
-        self.kill()
-        for fd in (self.down, self.up):
-            os.close(fd)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(10)
-
-
-def clean_environment() -> dict[str, str]:
-    """Environment of a process that may run hostile things: what Python needs, no secret, and this package importable."""
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    kept = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
-    return {**kept, "PYTHONPATH": root, "PYTHONSAFEPATH": "1", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}

@@ -454,7 +454,7 @@ def test_the_engine_is_confined():
 def test_an_engine_that_dies_is_replaced():
     own = Engine("sqlite")
     assert own.ask(SHOP, "SELECT 1").rows == [[1]]
-    own.process.kill()
+    own.child.process.kill()
     assert own.ask(SHOP, "SELECT 2").rows == [[2]]
     own.close()
 
@@ -463,7 +463,7 @@ def test_an_engine_dies_with_its_owner():
     code = (
         "import os\n"
         "from rlvr_cli.verifiers.sql.engine import Engine\n"
-        "own = Engine('sqlite'); own.ask('', 'SELECT 1'); print(own.process.pid, flush=True); os.kill(os.getpid(), 9)\n"
+        "own = Engine('sqlite'); own.ask('', 'SELECT 1'); print(own.child.process.pid, flush=True); os.kill(os.getpid(), 9)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(ROOT)}

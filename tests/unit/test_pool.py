@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rlvr_cli.verifiers import cache, pool
+from rlvr_cli.verifiers import cache, child, pool
 from rlvr_cli.verifiers.verdict import Scores
 
 HERE = Path(__file__).parent
@@ -157,7 +157,7 @@ def test_odd_values_travel():
 
 def test_a_worker_that_cannot_start_is_none_and_leaks_nothing(monkeypatch):
     before = descriptors()
-    monkeypatch.setattr(pool, "clean_environment", lambda: {"PYTHONPATH": "/nowhere", "PYTHONSAFEPATH": "1", "PYTHONNOUSERSITE": "1"})
+    monkeypatch.setattr(child, "clean_environment", lambda: {"PYTHONPATH": "/nowhere", "PYTHONSAFEPATH": "1", "PYTHONNOUSERSITE": "1"})
     monkeypatch.setattr(sys, "executable", "/bin/false")
     (verdict,) = moods("ok", workers=1)
     assert verdict.reason == "judge process died twice (exit 1)"

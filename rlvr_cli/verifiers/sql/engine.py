@@ -13,14 +13,11 @@ queries, when it dies, and after a fork. It needs no signal to die with us: its 
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import importlib.util
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -29,7 +26,7 @@ from typing import Any
 
 from rlvr_cli.errors import MissingDependency, RewardError
 from rlvr_cli.verifiers import frames
-from rlvr_cli.verifiers.pool import clean_environment
+from rlvr_cli.verifiers.child import Child
 
 RECYCLE_AFTER = 1000  # queries of one process
 START_S = 60.0
@@ -71,7 +68,7 @@ class Engine:
     def __init__(self, name: str):
         self.name = name
         self.lock = threading.Lock()
-        self.process: subprocess.Popen | None = None
+        self.child: Child | None = None
         self.confinement: dict[str, list[str]] = {}
 
     def ask(
@@ -98,9 +95,9 @@ class Engine:
         raise EngineError(f"the engine process died twice ({why})")
 
     def _ask(self, ask: dict[str, Any], schema_sql: str) -> Result:
-        if self.process is not None and self.queries >= RECYCLE_AFTER:
+        if self.child is not None and self.queries >= RECYCLE_AFTER:
             self.close()
-        if self.process is None:
+        if self.child is None:
             self._start()
         self.queries += 1
         until = time.monotonic() + 60.0 + 20 * ask["cpu_s"]  # a backstop far behind the CPU limit
@@ -115,51 +112,26 @@ class Engine:
         return Result(None, kind=str(reply["error"]), fault=str(reply["detail"]))
 
     def _exchange(self, message: dict[str, Any], until: float) -> dict[str, Any]:
-        frames.send(self.down, message, until)
-        reply = frames.receive(self.up, until)
+        self.child.send(message, until)
+        reply = self.child.receive(until)
         if not isinstance(reply, dict) or not ({"rows", "columns", "cpu_s"} <= reply.keys() or {"error", "detail"} <= reply.keys()):
             raise frames.Closed("reply of an unknown shape")
         return reply
 
     def _start(self) -> None:
-        down_read, self.down = os.pipe()
-        self.up, up_write = os.pipe()
         self.queries, self.schemas = 0, set()
-        try:
-            words = [str(word) for word in (down_read, up_write, self.name, MEMORY[self.name])]
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "rlvr_cli.verifiers.sql.engine_process", *words],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=None if os.environ.get("RLVR_POOL_DEBUG") else subprocess.DEVNULL,
-                pass_fds=(down_read, up_write),
-                env=clean_environment(),
-            )
-        except BaseException:
-            os.close(self.down)
-            os.close(self.up)
-            raise
-        finally:
-            os.close(down_read)
-            os.close(up_write)
-        os.set_blocking(self.down, False)
-        self.confinement = frames.receive(self.up, time.monotonic() + START_S)
+        self.child = Child("rlvr_cli.verifiers.sql.engine_process", self.name, MEMORY[self.name], own_session=False)
+        self.confinement = self.child.receive(time.monotonic() + START_S)
 
     def _ended(self) -> int:
         """The signal that ended the process, 0 for anything else."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return max(0, -(self.process.wait(2) if self.process else 0))
-        return 0
+        return max(0, -((self.child and self.child.ended(2)) or 0))
 
     def close(self) -> None:
         """Kill and reap the process; the next question starts another."""
-        process, self.process = self.process, None
-        if process is not None:
-            process.kill()
-            os.close(self.down)
-            os.close(self.up)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(10)
+        child, self.child = self.child, None
+        if child is not None:
+            child.close()
 
 
 @functools.lru_cache(maxsize=8)
