@@ -724,7 +724,8 @@ RULES: dict[str, Rule] = {
         has_model, has_data, has_reward, hostile_inline, one_half_precision, fp16_needs_gpu, half_weights_need_masters, dtype_fits_training,
         flash_attention,
         cispo_bound, sequence_ratio, clip_range, reference_model, kl_control, adaptive_entropy, early_stop, aggregation, extra_fields,
-        untruncated_sampling, vespo_mode, long_sequences, context_length, length_stages, server_flags, adapters, qlora, offload, devices, several_nodes, save_on_boundary,
-        steps_per_generation, length, learning_rate, trackers, no_secrets, run_name, remote_code, template_text,
+        untruncated_sampling, vespo_mode, long_sequences, context_length, length_stages, server_flags, adapters, qlora, offload, devices,
+        several_nodes, save_on_boundary, steps_per_generation, length, learning_rate, trackers, no_secrets, run_name,
+        remote_code, template_text,
     )
 }  # fmt: skip
