@@ -30,13 +30,15 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Machine:
-    """Cores that this process may use, memory in GiB, GPUs, and which parts of the stack are installed."""
+    """Cores that this process may use, memory in GiB, GPUs, which parts of the stack are installed, and whether the CPU
+    multiplies in bfloat16 itself."""
 
     cores: int
     memory_gib: float
     shm_gib: float
     gpus: list[Gpu] = field(default_factory=list)
     installed: dict[str, bool] = field(default_factory=dict)
+    cpu_bf16: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for ``env.json``."""
@@ -51,6 +53,7 @@ def read_machine() -> Machine:
         shm_gib=round(_free_bytes("/dev/shm") / GIB, 1),
         gpus=_visible(_query_gpus()),
         installed={name: importlib.util.find_spec(name) is not None for name in ("torch", "trl", "deepspeed", "vllm", "peft")},
+        cpu_bf16=_cpu_bf16(),
     )
 
 
@@ -74,6 +77,15 @@ def _memory_bytes() -> int:
 
 def _free_bytes(path: str) -> int:
     return shutil.disk_usage(path).free if Path(path).exists() else 0
+
+
+def _cpu_bf16() -> bool:
+    """Whether the CPU has instructions for bfloat16 (AVX512-BF16, AMX, Arm's); emulating them is several times slower than float32."""
+    try:
+        words = set(Path("/proc/cpuinfo").read_text().split())
+    except OSError:
+        return False
+    return not words.isdisjoint({"avx512_bf16", "amx_bf16", "bf16"})
 
 
 def _query_gpus() -> list[Gpu]:

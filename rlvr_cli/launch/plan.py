@@ -67,7 +67,7 @@ def solve(config: Config, machine: Machine) -> Plan:
     server, trainers = _devices(config, machine, device, backend, notes)
     ranks = _ranks(config, device, trainers, notes)
     stage = _zero_stage(config, device, ranks * config.hardware.nodes, notes)
-    precision = _precision(config, machine, device, stage)
+    precision = _precision(config, machine, device, stage, notes)
     batch = _batch(config, ranks * config.hardware.nodes)
     return Plan(
         device=device,
@@ -99,6 +99,8 @@ def _device(config: Config, machine: Machine, notes: list[str]) -> str:
 def _backend(config: Config, machine: Machine, device: str, notes: list[str]) -> str:
     """``auto``: vLLM for real models where it is installed, the trainer itself otherwise."""
     backend = config.generation.backend
+    if config.stage.kind != "rl":  # nothing is generated but the held-out answers
+        return "hf"
     if backend == "auto":
         real = not config.model.builder and machine.installed.get("vllm", False)
         colocate = device == "cuda" and len(machine.gpus) == 1
@@ -165,15 +167,18 @@ def _zero_stage(config: Config, device: str, world: int, notes: list[str]) -> in
     return stage
 
 
-def _precision(config: Config, machine: Machine, device: str, stage: int | None) -> str:
-    """``fp32``, ``bf16`` or ``fp16``; null bf16 means bf16 where the device and DeepSpeed's fp32 masters make it safe."""
+def _precision(config: Config, machine: Machine, device: str, stage: int | None, notes: list[str]) -> str:
+    """``fp32``, ``bf16`` or ``fp16``; null bf16 means bf16 where the device computes in it and float32 masters keep small updates."""
     if config.trainer.fp16:
         return "fp16"
     if config.trainer.bf16 is not None:
         return "bf16" if config.trainer.bf16 else "fp32"
     if device == "cuda":
         return "bf16" if all(gpu.capability >= 8 for gpu in machine.gpus) else "fp16"
-    return "bf16" if stage is not None and config.model.dtype == "bfloat16" else "fp32"
+    if stage is not None:
+        return "bf16" if config.model.dtype == "bfloat16" else "fp32"
+    notes.append("precision: " + ("bf16 autocast (this CPU computes in it)" if machine.cpu_bf16 else "fp32 (this CPU only emulates bf16)"))
+    return "bf16" if machine.cpu_bf16 else "fp32"
 
 
 def _threads(config: Config, machine: Machine, ranks: int, backend: str) -> int:
@@ -186,9 +191,9 @@ def _threads(config: Config, machine: Machine, ranks: int, backend: str) -> int:
 
 def _batch(config: Config, world: int) -> dict[str, int]:
     """TRL's batch arithmetic (``GRPOConfig.__post_init__``), with the nearest legal value when it does not come out."""
-    trainer, group = config.trainer, config.algorithm.num_generations
+    trainer, group = config.trainer, config.algorithm.num_generations if config.stage.kind == "rl" else 1
     micro, steps = trainer.per_device_train_batch_size, trainer.gradient_accumulation_steps
-    feeds = config.algorithm.steps_per_generation or steps
+    feeds = (config.algorithm.steps_per_generation if config.stage.kind == "rl" else None) or steps
     generation = micro * world * feeds
     if generation % group:
         legal = _nearest_batch(micro, world * feeds, group)
@@ -234,6 +239,7 @@ def _memory(config: Config, stage: int, world: int, precision: str) -> Memory | 
 def lines(plan: Plan) -> list[str]:
     """The plan for a person, one fact a line."""
     server = f"vLLM server on {plan.server_devices or 'cpu'}" if plan.has_server else plan.backend
+    server += " (held-out answers only)" if plan.num_generations == 1 else ""
     out = [f"trainer     {_trainer_words(plan)}", f"generation  {server}", f"batch       {_batch_words(plan)}"]
     if plan.memory:
         parts = f"{plan.memory.state:.1f} state, {plan.memory.logits:.1f} logits"
@@ -249,9 +255,13 @@ def _trainer_words(plan: Plan) -> str:
     return f"{plan.ranks} rank{'s' * (plan.ranks > 1)} on {plan.device}{devices}{nodes}, {stage}, {plan.mixed_precision}, {threads}"
 
 
+def batch_words(plan: Plan) -> str:
+    """A generation in words, or a step where nothing is generated."""
+    if plan.num_generations == 1:
+        return f"{plan.completions_per_step} rows a step"
+    return f"{plan.prompts_per_generation} prompts x G {plan.num_generations} = {plan.completions_per_generation} completions a generation"
+
+
 def _batch_words(plan: Plan) -> str:
-    prompts = (
-        f"{plan.prompts_per_generation} prompts x G {plan.num_generations} = {plan.completions_per_generation} completions a generation"
-    )
     shares = f"{plan.micro_batch} a micro-step x {plan.micro_steps} x {plan.world_size}"
-    return f"{prompts} ({shares}), at most {plan.max_tokens_per_step:,} tokens a step"
+    return f"{batch_words(plan)} ({shares}), at most {plan.max_tokens_per_step:,} tokens a step"

@@ -102,6 +102,16 @@ def test_batch_numbers():
     assert (plan.completions_per_step, plan.prompts_per_generation) == (64, 8)
 
 
+@pytest.mark.parametrize(("native", "precision"), [(True, "bf16"), (False, "fp32")])
+def test_a_cpu_gets_bf16_only_where_it_computes_in_it(native, precision):
+    """Emulated bf16 was measured at a quarter of float32's speed."""
+    plan = solve(config(generation={"backend": "hf"}), dataclasses.replace(LAPTOP, cpu_bf16=native))
+    assert plan.mixed_precision == precision
+    assert any(note.startswith(f"precision: {precision}") for note in plan.notes)
+    asked = config(generation={"backend": "hf"}, trainer={"bf16": True})
+    assert solve(asked, dataclasses.replace(LAPTOP, cpu_bf16=native)).mixed_precision == "bf16"
+
+
 @pytest.mark.parametrize(("capability", "precision"), [(9.0, "bf16"), (8.0, "bf16"), (7.5, "fp16")])
 def test_precision_follows_the_gpu(capability, precision):
     assert solve(config(generation={"backend": "hf"}), gpus(2, capability)).mixed_precision == precision
