@@ -65,12 +65,17 @@ SERVER_OURS = {
 
 def check(config: Config) -> list[str]:
     """Apply every rule; raises the first contradiction, returns the sentences worth reading."""
-    return [said for _, rule in RULES.items() if (said := rule(config))]
+    return [said for _, rule in rules_of(config) if (said := rule(config))]
+
+
+def rules_of(config: Config) -> list[tuple[str, Rule]]:
+    """The rules that apply: those of the objective only where the stage has one."""
+    return [(name, rule) for name, rule in RULES.items() if config.stage.kind == "rl" or name not in OF_THE_OBJECTIVE]
 
 
 def faults(config: Config) -> Iterator[tuple[str, str | None, RlvrError | None]]:
     """(rule, sentence or None, error or None) of every rule, for a list of all that is wrong."""
-    for name, rule in RULES.items():
+    for name, rule in rules_of(config):
         try:
             yield name, rule(config), None
         except RlvrError as error:
@@ -592,6 +597,49 @@ def several_nodes(config: Config) -> str | None:
 # ------------------------------------------------------------------------------------------------ length and cadence
 
 
+def curriculum_band(config: Config) -> str | None:
+    """A band has a width, and pass rates need groups that can tell them apart."""
+    c, size = config.curriculum, config.algorithm.num_generations
+    if c.kind == "pass_rate" and c.low >= c.high:
+        raise ConfigError(
+            f"curriculum.low={c.low:g} is not below curriculum.high={c.high:g}, so no pass rate is kept",
+            where="curriculum.low, curriculum.high",
+            fix="curriculum.low=0.1 curriculum.high=0.9",
+        )
+    if c.kind != "difficulty" and (c.order or c.levels):
+        key = "order" if c.order else "levels"
+        raise ConfigError(
+            f"curriculum.{key} is read by curriculum.kind=difficulty only, and the kind is {c.kind}",
+            where=f"curriculum.{key}",
+            fix="curriculum=difficulty",
+        )
+    if c.order and c.levels:
+        raise ConfigError(
+            "curriculum.order names levels of text, curriculum.levels cuts numbers", where="curriculum", fix="curriculum.levels=null"
+        )
+    if c.kind == "pass_rate" and c.low > 0 and 1 / size > c.low:
+        return f"with algorithm.num_generations={size} the lowest pass rate above 0 is {1 / size:.2g}, above curriculum.low={c.low:g}"
+    return None
+
+
+def dynamic_sampling(config: Config) -> str | None:
+    """A refill asks new prompts in the middle of a generation; an environment was reset for the old ones."""
+    d = config.algorithm.dynamic_sampling
+    if d.max_rounds and config.environment.fn:
+        raise ConfigError(
+            "algorithm.dynamic_sampling replaces prompts after environment.fn was reset for others",
+            where="algorithm.dynamic_sampling.max_rounds, environment.fn",
+            fix="algorithm.dynamic_sampling.max_rounds=0, and curriculum=pass_rate instead",
+        )
+    if not d.max_rounds and d.oversample > 1:
+        raise ConfigError(
+            f"algorithm.dynamic_sampling.oversample={d.oversample:g} does nothing while max_rounds is 0",
+            where="algorithm.dynamic_sampling",
+            fix="algorithm.dynamic_sampling.max_rounds=3",
+        )
+    return None
+
+
 def save_on_boundary(config: Config) -> str | None:
     """A checkpoint inside a generation cycle would resume with other completions than the run that went on."""
     a, t = config.algorithm, config.trainer
@@ -718,14 +766,27 @@ def needs_module(module: str, where: str, fix: str) -> None:
         raise MissingDependency(f"{where} needs the package {module}", where=where, fix=fix)
 
 
+def stage(config: Config) -> str | None:
+    """A stage has the rows it trains on, and no setting that it would ignore."""
+    from rlvr_cli.stages.check import rule
+
+    return rule(config)
+
+
+OF_THE_OBJECTIVE = {
+    "cispo_bound", "sequence_ratio", "clip_range", "reference_model", "kl_control", "adaptive_entropy", "early_stop", "aggregation",
+    "extra_fields", "untruncated_sampling", "vespo_mode", "long_sequences", "context_length", "length_stages", "server_flags",
+    "save_on_boundary", "steps_per_generation", "curriculum_band", "dynamic_sampling",
+}  # fmt: skip
 RULES: dict[str, Rule] = {
     rule.__name__: rule
     for rule in (
-        has_model, has_data, has_reward, hostile_inline, one_half_precision, fp16_needs_gpu, half_weights_need_masters, dtype_fits_training,
+        stage, has_model, has_data, has_reward,
+        hostile_inline, one_half_precision, fp16_needs_gpu, half_weights_need_masters, dtype_fits_training,
         flash_attention,
         cispo_bound, sequence_ratio, clip_range, reference_model, kl_control, adaptive_entropy, early_stop, aggregation, extra_fields,
         untruncated_sampling, vespo_mode, long_sequences, context_length, length_stages, server_flags, adapters, qlora, offload, devices,
-        several_nodes, save_on_boundary, steps_per_generation, length, learning_rate, trackers, no_secrets, run_name,
-        remote_code, template_text,
+        several_nodes, curriculum_band, dynamic_sampling, save_on_boundary, steps_per_generation, length, learning_rate, trackers,
+        no_secrets, run_name, remote_code, template_text,
     )
 }  # fmt: skip

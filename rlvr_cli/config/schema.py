@@ -173,6 +173,15 @@ class KLControl(Group):
     """Largest relative error of the KL that counts, both ways."""
 
 
+class DynamicSampling(Group):
+    """Groups whose rewards are all equal teach nothing; they are replaced by groups of further prompts (DAPO, arXiv 2503.14476, eq. 11)."""
+
+    max_rounds: int = Field(default=0, ge=0)
+    """Further generations a batch at most, each for the groups still missing; 0 is off. What is dead after the last stays and is counted."""
+    oversample: float = Field(default=1.0, ge=1, le=8)
+    """Prompts of a round, as a multiple of the missing groups: more waste, fewer rounds. A round is never larger than the batch."""
+
+
 class Algorithm(Group):
     """The objective. Names are TRL's ``GRPOConfig``'s where they are TRL's."""
 
@@ -182,6 +191,7 @@ class Algorithm(Group):
     """mu, optimizer passes over one batch of completions."""
     steps_per_generation: int | None = Field(default=None, ge=1)
     """Micro-steps fed by one generation; null is ``gradient_accumulation_steps``."""
+    dynamic_sampling: DynamicSampling = Field(default_factory=DynamicSampling)
     beta: float = Field(default=0.0, ge=0)
     """KL coefficient; 0 loads no reference model."""
     kl_control: KLControl = Field(default_factory=KLControl)
@@ -384,8 +394,10 @@ class Trainer(Group):
     """Judge the untrained policy first, so that a gain can be told."""
     logging_steps: int = Field(default=1, ge=1)
     """Steps a line of ``metrics.jsonl``."""
+    max_generated_tokens: int | None = Field(default=None, ge=1)
+    """End after the step that has generated this many completion tokens in all (``tokens/generated``); null leaves it to the steps."""
     bf16: bool | None = None
-    """bf16 autocast or DeepSpeed bf16; null: on for GPUs that have it and models in bfloat16."""
+    """bf16 autocast or DeepSpeed bf16; null: on for GPUs and CPUs that have instructions for it, and models in bfloat16."""
     fp16: bool = False
     """fp16 with a loss scaler, for GPUs without bf16."""
     gradient_checkpointing: bool = False
@@ -511,6 +523,47 @@ class Environment(Group):
     """Rounds of tool calls in a completion (TRL's ``max_tool_calling_iterations``); a call after the last round is not answered."""
 
 
+class Replay(Group):
+    """Hard prompts, of which some completion was right, come back before their turn."""
+
+    share: float = Field(default=0.0, ge=0, lt=1)
+    """Share of a batch's prompts that replay may fill, rounded down; 0 is off."""
+    below: float = Field(default=0.3, gt=0, le=1)
+    """A prompt is hard while its measured pass rate is above 0 and below this."""
+    gap_steps: int = Field(default=5, ge=1)
+    """Steps before a hard prompt may come back."""
+    times: int = Field(default=4, ge=1)
+    """Replays of one prompt in a row; then it waits for its turn."""
+
+
+class Curriculum(Group):
+    """Which prompts are drawn, and when. A pass is a completion with full marks of the term ``correct`` (or the first one)."""
+
+    kind: Literal["none", "difficulty", "pass_rate"] = "none"
+    """``none``: every prompt once an epoch; ``difficulty``: by a column, easy levels first; ``pass_rate``: by what the run measures."""
+    column: str = "difficulty"
+    """Column with each row's difficulty (``kind=difficulty``): numbers, or names with ``order``."""
+    order: list[str] = Field(default_factory=list)
+    """The names of a text column from easy to hard; empty for numbers."""
+    levels: int | None = Field(default=None, ge=2)
+    """Cut a column of numbers into this many levels of about equal size; null makes each number a level."""
+    until: float = Field(default=0.6, ge=0, le=1)
+    """Share of the run's steps by which the hardest level opens; after it every level is drawn alike."""
+    focus: float = Field(default=0.5, gt=0, le=1)
+    """Share of a batch from the level that opened last; the rest repeats the easier ones."""
+    low: float = Field(default=0.1, ge=0, le=1)
+    """Lower end of the band of pass rates that is kept (``kind=pass_rate``); below it a prompt is hopeless for now."""
+    high: float = Field(default=0.9, ge=0, le=1)
+    """Upper end of the band; above it a prompt is solved for now."""
+    rest_steps: int = Field(default=30, ge=1)
+    """Steps that a solved or hopeless prompt rests before it is asked again."""
+    explore: float = Field(default=0.5, gt=0, le=1)
+    """Share of a batch for prompts never asked or rested; the rest is for the band."""
+    prior_column: str | None = None
+    """Column with pass rates known before the run, as ``rlvr data difficulty`` writes (``pass_rate``); null starts from none."""
+    replay: Replay = Field(default_factory=Replay)
+
+
 class Run(Group):
     """Where the run lives."""
 
@@ -537,7 +590,7 @@ class Config(Group):
     stage: Stage = Field(default_factory=Stage)
     tracker: Tracker = Field(default_factory=Tracker)
     guard: Guard = Field(default_factory=Guard)
-    curriculum: dict[str, Any] = Field(default_factory=dict)
+    curriculum: Curriculum = Field(default_factory=Curriculum)
     environment: Environment = Field(default_factory=Environment)
     run: Run = Field(default_factory=Run)
 
@@ -598,6 +651,8 @@ class Sample(Group):
     """Seeds the draws and the random picks."""
     out: str | None = None
     """JSONL file to write, ``-`` for stdout; null makes ``<run>/sample/<data set>-<checkpoint>.jsonl``."""
+    overwrite: bool = False
+    """Write over a file that exists."""
 
 
 class SampleConfig(Config):
