@@ -2,7 +2,7 @@
 
 A family is a plain function below with its parameter ``k``; the gold is that function's own source text with ``k`` filled
 in, and the expected outputs come from calling the function, so nothing is ever executed from text. Other tasks are composed
-of stages (``_pipelines``). A whole row:
+of stages (``_pipelines``), and their cases are chosen to fail the likely mistakes. A whole row:
 
 >>> row = next(generate(count=1, seed=10, form="assert", pipelines=0))
 >>> print(row["prompt"])
@@ -51,6 +51,7 @@ class Task:
     source: str
     solve: Callable[..., Any]
     key: str
+    telling: tuple[tuple, ...] = ()  # inputs that tell the task from its near misses
 
 
 def generate(
@@ -85,11 +86,12 @@ def _with_k(solve: Callable[..., Any], k: int, *given: Any) -> Any:
 def _pipeline_task(rng: random.Random) -> Task:
     pipeline = draw_pipeline(rng)
     difficulty = 2 if pipeline.change else 1
-    return Task("process", "numbers", pipeline.asks(), difficulty, pipeline.source("process"), pipeline.solve, pipeline.asks())
+    telling = tuple((values,) for values in pipeline.telling_inputs(rng))
+    return Task("process", "numbers", pipeline.asks(), difficulty, pipeline.source("process"), pipeline.solve, pipeline.asks(), telling)
 
 
 def _row(task: Task, rng: random.Random, form: str, cases: int) -> dict[str, Any]:
-    inputs = _inputs(task.takes, rng, cases)
+    inputs = _inputs(task.takes, rng, cases, task.telling)
     outputs = [task.solve(*given) for given in inputs]
     prompt, tests, answer = (_as_assert if form == "assert" else _as_stdio)(task, inputs, outputs)
     return {"prompt": prompt, "answer": answer, "tests": tests, "difficulty": task.difficulty, "kind": "code", "split_key": task.key}
@@ -129,9 +131,11 @@ READS = {
 READERS = {"numbers": "values = [int(v) for v in input().split()]", "text": "text = input()", "pair": "a, b = map(int, input().split())"}
 
 
-def _inputs(takes: str, rng: random.Random, cases: int) -> list[tuple]:
-    """Different inputs, short and long, with repeats and edges among them."""
-    found: list[tuple] = []
+def _inputs(takes: str, rng: random.Random, cases: int, telling: tuple[tuple, ...] = ()) -> list[tuple]:
+    """Different inputs, short and long, with repeats and edges among them; those that tell the task from its near misses first."""
+    found: list[tuple] = list(telling)[:cases]
+    if len(found) == cases:
+        return found
     for attempt in range(50 * cases):
         given = _input(takes, rng, attempt)
         if given not in found:
