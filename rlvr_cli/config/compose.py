@@ -142,8 +142,8 @@ def check_key(override: Any, schema: type[Config], known: list[str]) -> None:
     key = override.key_or_group
     if field_at(key, schema) is not None and not override.is_add():
         return
-    if passes_through(key, schema) or (key.startswith("dataset.") and key.count(".") == 1):
-        return  # a generator's own keys are judged once the generator is known
+    if passes_through(key, schema) or (key.startswith("dataset.") and field_at(".".join(key.split(".")[:2]), schema) is None):
+        return  # a generator's own keys, and entries of its mappings (dataset.mix.sql=0), are judged once the generator is known
     if override.is_add() and field_at(key, schema) is not None:
         return
     raise faults.unknown_key(key, override.input_line, schema, known)
