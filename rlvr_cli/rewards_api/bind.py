@@ -157,7 +157,7 @@ def validated(reward: Reward | Mapping[str, Any]) -> Reward:
 
 def _bind_one(name: str, term: Term, pool: Pool, columns: list[str] | None, search: Path | None) -> BoundTerm:
     fn = resolve(term.fn, search=search, where=f"reward.terms.{name}.fn")
-    needs = contract.check(name, term.fn, fn, term.options, columns)
+    needs = _needs(name, term, fn, columns)
     for column in routing.columns_of(term.when):
         if columns is not None and column not in columns:
             raise RewardError(
@@ -169,6 +169,16 @@ def _bind_one(name: str, term: Term, pool: Pool, columns: list[str] | None, sear
     if pool.unsafe and "unsafe" in needs.options:  # run model-written code although nothing confines it
         options.setdefault("unsafe", True)
     return BoundTerm(name, term.fn, fn, needs, options, **mix, **limits)
+
+
+def _needs(name: str, term: Term, fn: Callable, columns: list[str] | None) -> contract.Needs:
+    """What the function needs, checked. A routed term whose columns no row has may simply have no rows: it can be dropped."""
+    try:
+        return contract.check(name, term.fn, fn, term.options, columns)
+    except RewardError as error:
+        if term.when and (error.fix or "").startswith("dataset.columns."):
+            error.fix += f", or, if no row is of its kind, '~reward.terms.{name}'"
+        raise
 
 
 def _check_references(terms: Sequence[BoundTerm]) -> None:

@@ -230,3 +230,28 @@ def test_real_golds_get_full_marks(name):
     fn = "rewards.code.tests_passed" if name == "humaneval" else "rewards.math.correct"
     golds = check_golds(rows, bind({"terms": {"right": {"fn": fn}}}, list(rows[0])))
     assert golds.ok and not golds.not_checkable, golds.lines()
+
+
+def test_a_weight_of_zero_leaves_a_kind_out_of_the_mix():
+    from rlvr_cli.config.compose import compose
+    from rlvr_cli.data.generate import generator
+    from rlvr_cli.errors import ConfigError
+
+    mix = compose(["dataset=mixed", "reward=mixed", "dataset.mix.sql=0", "dataset.mix.countdown=2"]).config.dataset.model_extra["mix"]
+    assert mix["sql"] == 0 and mix["countdown"] == 2 and mix["arithmetic"] == 4
+    kinds = {row["kind"] for row in generator("mixed")(count=200, seed=0, mix=mix)}
+    assert "sql" not in kinds and {"math", "logic"} <= kinds
+    with pytest.raises(ConfigError, match="dataset.mixx is not a key"):
+        compose(["dataset=mixed", "dataset.mixx.sql=0"])
+    with pytest.raises(ConfigError, match="dataset.limit.x is not a key"):
+        compose(["dataset.limit.x=3"])
+
+
+def test_a_routed_term_without_rows_says_that_it_can_go():
+    from rlvr_cli.config.compose import compose
+    from rlvr_cli.errors import RewardError
+    from rlvr_cli.rewards_api.bind import bind
+
+    with pytest.raises(RewardError, match="gold_sql") as told:
+        bind(compose(["dataset=mixed", "reward=mixed"]).config.reward, ["prompt", "answer", "kind", "tests", "schema", "choices"])
+    assert "'~reward.terms.sql'" in told.value.fix
