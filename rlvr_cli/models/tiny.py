@@ -20,6 +20,7 @@ from typing import Any
 from rlvr_cli.models.cache import cached, digest
 from rlvr_cli.models.tokenizer import character_tokenizer
 
+Pairs = list[tuple[str, str]]
 FORMAT = 1  # raise when this file would build a different model from the same options
 
 
@@ -46,17 +47,20 @@ def build(
     return cached("tiny", settings, lambda folder: make(folder, settings))
 
 
-def make(folder: Path, settings: dict[str, Any]) -> dict[str, Any]:
-    """Build, cold-start and save; returns what ``built.json`` keeps: loss at the end, seconds, parameters."""
+def make(folder: Path, settings: dict[str, Any], tokenizer: Any = None, pairs: Pairs | None = None) -> dict[str, Any]:
+    """Build, cold-start and save; returns what ``built.json`` keeps: loss at the end, seconds, parameters.
+
+    ``tokenizer`` and ``pairs`` are another task's; without them the model learns the sloppy pupil's sums.
+    """
     import torch
 
-    tokenizer = character_tokenizer()
+    tokenizer = tokenizer or character_tokenizer()
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # one thread beats two at this size
     try:
         model = untrained(settings, tokenizer)
         started = time.perf_counter()
-        loss = cold_start(model, tokenizer, settings)
+        loss = cold_start(model, tokenizer, settings, pairs)
     finally:
         torch.set_num_threads(threads)
     model.save_pretrained(folder)
@@ -106,12 +110,12 @@ def tokenized(tokenizer: Any, pairs: list[tuple[str, str]]) -> list[tuple[list[i
     return list(zip(ids, starts, strict=True))
 
 
-def cold_start(model: Any, tokenizer: Any, settings: dict[str, Any]) -> float:
+def cold_start(model: Any, tokenizer: Any, settings: dict[str, Any], pairs: Pairs | None = None) -> float:
     """Supervised steps on the completion tokens; returns the last loss in nats a token."""
     import torch
 
     steps, size = settings["steps"], settings["batch_size"]
-    examples = tokenized(tokenizer, demonstrations(settings, steps * size))
+    examples = tokenized(tokenizer, demonstrations(settings, steps * size) if pairs is None else pairs)
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings["learning_rate"], weight_decay=0.0, fused=True)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     loss = torch.zeros(())

@@ -9,11 +9,19 @@ Sums are learnt digit by digit, so digits must be tokens. Tags are ordinary toke
 '<|user|>1+2<|end|><|assistant|>'
 >>> tokenizer.decode(tokenizer("<answer>3</answer><|end|>")["input_ids"], skip_special_tokens=True)
 '<answer>3</answer>'
+
+Texts with words read quicker by the word: :func:`word_tokenizer` adds the words of a task's own texts, and its Chinese characters.
+
+>>> tokenizer = word_tokenizer(["Mia has 12 apples.", "小明有3个"])
+>>> tokenizer.tokenize("Mia has 3个")
+['Mia', ' has', ' ', '3', '个']
 """
 
 from __future__ import annotations
 
+import re
 import string
+from collections.abc import Iterable
 from typing import Any
 
 SPECIAL = ("<|pad|>", "<|end|>", "<|unknown|>", "<|system|>", "<|user|>", "<|assistant|>")
@@ -26,15 +34,29 @@ TEMPLATE = (
 )
 
 
+PIECE = r"```| ?[A-Za-z_]+|\n +|[\s\S]"  # a fence, a word with the space before it, an indent, or one character
+
+
 def character_tokenizer() -> Any:
     """A fast tokenizer over :data:`CHARACTERS`, the tags and the roles; unseen characters become ``<|unknown|>``."""
+    return _tokenizer(SPECIAL + TAGS + CHARACTERS, "[\\s\\S]")
+
+
+def word_tokenizer(texts: Iterable[str]) -> Any:
+    """The same with every word and character of ``texts`` as a token of its own; a word not among them becomes ``<|unknown|>``."""
+    pieces = {piece for text in texts for piece in re.findall(PIECE, text)}
+    return _tokenizer(SPECIAL + TAGS + CHARACTERS + tuple(sorted(pieces - set(CHARACTERS))), PIECE)
+
+
+def _tokenizer(tokens: tuple[str, ...], piece: str) -> Any:
+    """A token each; text is cut at the special tokens and tags, then by the pattern ``piece``."""
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    vocabulary = {token: i for i, token in enumerate(SPECIAL + TAGS + CHARACTERS)}
+    vocabulary = {token: i for i, token in enumerate(tokens)}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="<|unknown|>"))
     whole = "|".join(token.replace("|", r"\|") for token in SPECIAL + TAGS)
-    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(f"{whole}|[\\s\\S]"), "isolated")
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(f"{whole}|{piece}"), "isolated")
     tokenizer.decoder = decoders.Fuse()
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,

@@ -1,10 +1,13 @@
 """Number facts with units: conversions, small computations of physics, and constants of nature.
 
-The gold is a number with its unit, computed in exact fractions and written without an exponent where it is short. A whole row:
+The gold is a number with its unit, computed in exact fractions and written without an exponent where it is short. Where there
+is a way to it, the column ``solution`` has the law and the sums. A whole row:
 
 >>> row = next(generate(count=1, seed=3))
 >>> row["prompt"], row["answer"]
 ('What force, in N, gives a mass of 8 kg an acceleration of 5 m/s^2?', '40 N')
+>>> row["solution"]
+'F = m * a; 8 * 5 = 40'
 """
 
 from __future__ import annotations
@@ -53,20 +56,29 @@ CONSTANTS = [  # exact by definition, or a rounded value that schools use; the q
 ]
 TOPICS = ("units", "physics", "elements", "constants")
 
-Made = tuple[str, str, int]  # question, answer, difficulty
+Made = tuple[str, str, int, str]  # question, answer, difficulty, solution
+NO_LIMIT = 1000  # above every range below
 
 
-def generate(*, count: int, seed: int, topics: Sequence[str] = TOPICS) -> Iterator[dict[str, Any]]:
-    """``count`` questions. topics: any of units, physics, elements, constants (units and physics are drawn without end)."""
+def generate(*, count: int, seed: int, topics: Sequence[str] = TOPICS, max: int | None = None) -> Iterator[dict[str, Any]]:
+    """``count`` questions. topics: any of units, physics, elements, constants (units and physics are drawn without end).
+
+    max: largest drawn number, at least 4, for small models; null leaves each kind its own range.
+    """
     unknown = [t for t in topics if t not in TOPICS]
     if unknown or not topics:
         raise DataError(f"{unknown[0] if unknown else 'nothing'!r} is not a topic; they are {', '.join(TOPICS)}",
                         where="dataset.topics", fix="'dataset.topics=[units,physics]'")  # fmt: skip
+    if max is not None and max < 4:
+        raise DataError(f"max={max} leaves too few numbers", where="dataset.max", fix="dataset.max=12")
     rng = random.Random(f"number_facts-{seed}")
     makers = [maker for topic in topics for maker in MAKERS[topic]]
     for _ in range(count):
-        question, answer, difficulty = rng.choice(makers)(rng)
-        yield {"prompt": question, "answer": answer, "difficulty": difficulty, "kind": "facts"}
+        question, answer, difficulty, solution = rng.choice(makers)(rng, max or NO_LIMIT)
+        yield {"prompt": question, "answer": answer, "solution": solution, "difficulty": difficulty, "kind": "facts"}
+
+
+least = min  # `max` is a key of the generator
 
 
 def written(value: Fraction) -> str:
@@ -86,69 +98,79 @@ def written(value: Fraction) -> str:
     return f"{sign}{whole // 10**digits}.{whole % 10**digits:0{digits}d}"
 
 
-def _conversion(rng: random.Random) -> Made:
+def _conversion(rng: random.Random, top: int) -> Made:
     quantity = rng.choice(list(UNITS))
     small, large = sorted(rng.sample(list(UNITS[quantity]), 2), key=UNITS[quantity].__getitem__)
     factor = Fraction(UNITS[quantity][large], UNITS[quantity][small])
-    tenths = Fraction(rng.randint(2, 400), 1 if quantity == "time" else rng.choice([1, 10]))
+    tenths = Fraction(rng.randint(2, least(400, top)), 1 if quantity == "time" else rng.choice([1, 10]))
+    n, law = written(tenths), f"1 {large} = {factor} {small}"
     if rng.random() < 0.6 or quantity == "time":
-        return f"Convert {written(tenths)} {large} to {small}.", f"{written(tenths * factor)} {small}", 1
-    return f"Convert {written(tenths)} {small} to {large}.", f"{written(tenths / factor)} {large}", 2
+        result = written(tenths * factor)
+        return f"Convert {n} {large} to {small}.", f"{result} {small}", 1, f"{law}; {n} * {factor} = {result}"
+    result = written(tenths / factor)
+    return f"Convert {n} {small} to {large}.", f"{result} {large}", 2, f"{law}; {n} / {factor} = {result}"
 
 
-def _clock(rng: random.Random) -> Made:
-    h, m = rng.randint(1, 9), rng.randint(1, 59)
-    return f"How many minutes are {h} h {m} min?", f"{60 * h + m} min", 1
+def _clock(rng: random.Random, top: int) -> Made:
+    h, m = rng.randint(1, 9), rng.randint(1, least(59, top))
+    total = 60 * h + m
+    return f"How many minutes are {h} h {m} min?", f"{total} min", 1, f"1 h = 60 min; {h} * 60 = {60 * h}; {60 * h} + {m} = {total}"
 
 
-def _speed(rng: random.Random) -> Made:
-    v, t = rng.randint(2, 120), rng.randint(2, 60)
+def _speed(rng: random.Random, top: int) -> Made:
+    v, t = rng.randint(2, least(120, top)), rng.randint(2, least(60, top))
     if rng.random() < 0.5:
-        return f"A body moves at {v} m/s for {t} s. How far does it go, in m?", f"{v * t} m", 2
-    return f"A body moves {v * t} m in {t} s. What is its speed, in m/s?", f"{v} m/s", 2
+        return f"A body moves at {v} m/s for {t} s. How far does it go, in m?", f"{v * t} m", 2, f"s = v * t; {v} * {t} = {v * t}"
+    return f"A body moves {v * t} m in {t} s. What is its speed, in m/s?", f"{v} m/s", 2, f"v = s / t; {v * t} / {t} = {v}"
 
 
-def _force(rng: random.Random) -> Made:
-    m, a = rng.randint(2, 80), rng.randint(2, 25)
-    return f"What force, in N, gives a mass of {m} kg an acceleration of {a} m/s^2?", f"{m * a} N", 2
+def _force(rng: random.Random, top: int) -> Made:
+    m, a = rng.randint(2, least(80, top)), rng.randint(2, least(25, top))
+    question = f"What force, in N, gives a mass of {m} kg an acceleration of {a} m/s^2?"
+    return question, f"{m * a} N", 2, f"F = m * a; {m} * {a} = {m * a}"
 
 
-def _density(rng: random.Random) -> Made:
-    rho, v = Fraction(rng.randint(5, 200), 10), rng.randint(2, 90)
-    question = f"A body of {v} cm^3 has a mass of {written(rho * v)} g. What is its density, in g/cm^3?"
-    return question, f"{written(rho)} g/cm^3", 3
+def _density(rng: random.Random, top: int) -> Made:
+    rho, v = Fraction(rng.randint(5, least(200, 2 * top)), 10), rng.randint(2, least(90, top))
+    mass = written(rho * v)
+    question = f"A body of {v} cm^3 has a mass of {mass} g. What is its density, in g/cm^3?"
+    return question, f"{written(rho)} g/cm^3", 3, f"rho = m / V; {mass} / {v} = {written(rho)}"
 
 
-def _current(rng: random.Random) -> Made:
-    r, i = rng.randint(2, 90), rng.randint(1, 15)
+def _current(rng: random.Random, top: int) -> Made:
+    r, i = rng.randint(2, least(90, top)), rng.randint(1, least(15, top))
     if rng.random() < 0.5:
-        return f"A current of {i} A flows through {r} ohm. What is the voltage, in V?", f"{r * i} V", 2
-    return f"What current, in A, does a voltage of {r * i} V drive through {r} ohm?", f"{i} A", 2
+        question = f"A current of {i} A flows through {r} ohm. What is the voltage, in V?"
+        return question, f"{r * i} V", 2, f"U = R * I; {r} * {i} = {r * i}"
+    return f"What current, in A, does a voltage of {r * i} V drive through {r} ohm?", f"{i} A", 2, f"I = U / R; {r * i} / {r} = {i}"
 
 
-def _kinetic(rng: random.Random) -> Made:
-    m, v = 2 * rng.randint(1, 30), rng.randint(2, 20)
-    return f"What is the kinetic energy, in J, of {m} kg moving at {v} m/s?", f"{m * v * v // 2} J", 3
+def _kinetic(rng: random.Random, top: int) -> Made:
+    m, v = 2 * rng.randint(1, least(30, top // 2)), rng.randint(2, least(20, top))
+    energy = m * v * v // 2
+    way = f"E = m / 2 * v^2; {m} / 2 = {m // 2}; {v} * {v} = {v * v}; {m // 2} * {v * v} = {energy}"
+    return f"What is the kinetic energy, in J, of {m} kg moving at {v} m/s?", f"{energy} J", 3, way
 
 
-def _temperature(rng: random.Random) -> Made:
-    c = 5 * rng.randint(-8, 40)
-    return f"Convert {c} °C to °F.", f"{c * 9 // 5 + 32} °F", 2
+def _temperature(rng: random.Random, top: int) -> Made:
+    c = 5 * rng.randint(-8, least(40, top))
+    scaled = c * 9 // 5
+    return f"Convert {c} °C to °F.", f"{scaled + 32} °F", 2, f"F = C * 9 / 5 + 32; {c} * 9 / 5 = {scaled}; {scaled} + 32 = {scaled + 32}"
 
 
-def _element(rng: random.Random) -> Made:
+def _element(rng: random.Random, top: int) -> Made:
     name, symbol, number = rng.choice(ELEMENTS)
     if rng.random() < 0.5:
-        return f"What is the atomic number of {name}?", str(number), 2
-    return f"How many protons does an atom of {name} ({symbol}) have?", str(number), 2
+        return f"What is the atomic number of {name}?", str(number), 2, ""
+    return f"How many protons does an atom of {name} ({symbol}) have?", str(number), 2, ""
 
 
-def _constant(rng: random.Random) -> Made:
+def _constant(rng: random.Random, top: int) -> Made:
     question, answer = rng.choice(CONSTANTS)
-    return question, answer, 2
+    return question, answer, 2, ""
 
 
-MAKERS: dict[str, list[Callable[[random.Random], Made]]] = {
+MAKERS: dict[str, list[Callable[[random.Random, int], Made]]] = {
     "units": [_conversion, _conversion, _clock, _temperature],
     "physics": [_speed, _force, _density, _current, _kinetic],
     "elements": [_element],

@@ -15,7 +15,7 @@ A box holds 10 cards. Omar has 3 full boxes and 31 loose cards. How many cards i
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,20 +49,35 @@ class Story:
 
 
 def generate(
-    *, count: int, seed: int, language: str = "both", steps_min: int = 1, steps_max: int = 4, max: int = 50
+    *,
+    count: int,
+    seed: int,
+    language: str = "both",
+    steps_min: int = 1,
+    steps_max: int = 4,
+    max: int = 50,
+    families: Sequence[str] | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """``count`` problems. language: ``en``, ``zh`` or ``both``; steps_min, steps_max: steps of the solution; max: largest drawn number."""
+    """``count`` problems. language: ``en``, ``zh`` or ``both``; steps_min, steps_max: steps of the solution; max: largest drawn number.
+
+    families: the kinds of story, any of chain, boxes, shop, trip, field, compare; null takes all.
+    """
     languages = LANGUAGES if language == "both" else (language,)
     if not set(languages) <= set(LANGUAGES):
         raise DataError(f"there are no word problems in {language!r}", where="dataset.language", fix="dataset.language=en (or zh, both)")
     if not 1 <= steps_min <= steps_max or steps_min > 4 or max < 5:
         raise DataError(f"steps {steps_min} to {steps_max}, numbers to {max}: needs 1 <= steps_min <= steps_max, steps_min <= 4, max >= 5",
                         where="dataset.steps_min")  # fmt: skip
+    stories = [family for family in FAMILIES if families is None or family.__name__[1:] in families]
+    strange = set(families or ()) - {family.__name__[1:] for family in FAMILIES}
+    if strange or not stories:
+        raise DataError(f"{min(strange, default='nothing')!r} is no kind of story", where="dataset.families",
+                        fix="'dataset.families=[chain,compare]'")  # fmt: skip
     rng = random.Random(f"word_problems-{seed}")
     made = 0
     while made < count:
         language = rng.choice(languages)
-        story = rng.choice(FAMILIES)(rng, language, max, rng.randint(steps_min, steps_max))
+        story = rng.choice(stories)(rng, language, max, rng.randint(steps_min, steps_max))
         if steps_min <= len(story.steps) <= steps_max:
             made += 1
             yield _row(story, language)
