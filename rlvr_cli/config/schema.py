@@ -402,6 +402,9 @@ class Trainer(Group):
     """fp16 with a loss scaler, for GPUs without bf16."""
     gradient_checkpointing: bool = False
     """Recompute activations: less memory, about a fifth slower."""
+    skip_dead_rows: bool = True
+    """Leave completions whose advantage is zero out of forward and backward. Exact (their gradient is zero: no KL, no entropy term),
+    and quicker by their share; ``entropy`` and clip ratios are then those of the rows that taught. false: TRL's own pass over all rows."""
     samples_per_step: int | None = Field(default=None, ge=0)
     """Completions written to ``samples.jsonl`` a step; null writes all."""
     profile: bool = False

@@ -17,12 +17,13 @@ from rlvr_cli.config.compose import read_frozen
 from rlvr_cli.config.schema import Config
 from rlvr_cli.data import Loaded, load
 from rlvr_cli.errors import ConfigError, DataError
-from rlvr_cli.training import grpo_config, records, resume
+from rlvr_cli.training import grpo_config, records, resume, sampling
+from rlvr_cli.training.callbacks.budget import TokenBudget
 from rlvr_cli.training.callbacks.early_stop import EarlyStop
 from rlvr_cli.training.callbacks.entropy_guard import EntropyGuard
 from rlvr_cli.training.callbacks.guard import Guard
 from rlvr_cli.training.callbacks.heldout import HeldOutAccuracy
-from rlvr_cli.training.callbacks.keep import Keep
+from rlvr_cli.training.callbacks.keep import keeper
 from rlvr_cli.training.callbacks.kl_control import KLControl
 from rlvr_cli.training.callbacks.length_stages import LengthStages
 from rlvr_cli.training.callbacks.parity import Parity
@@ -37,11 +38,17 @@ def train(config_file: Path) -> None:
     config, plan = read_frozen(config_file), read_plan(run_dir)
     if config.hardware.zero_stage is None:
         leave_lonely_group()
+    if config.stage.kind != "rl":
+        from rlvr_cli.training import stages
+
+        return stages.train(config, plan, run_dir, plan.get("model_path") or model_folder(config))
     args = grpo_config.make(config, run_dir, server=plan.get("server"))
     status = Status(run_dir, writes=args.process_index == 0)
     status.say("loading")
     trainer, held_out = assemble(config, plan, run_dir, args, status)
     checkpoint = resume.prepare(run_dir, config, args)
+    if checkpoint is not None:
+        trainer.sampling.load(checkpoint)
     trainer.train(resume_from_checkpoint=checkpoint and str(checkpoint))
     status.say("done", step=trainer.state.global_step, max_steps=trainer.state.max_steps)
     if args.process_index == 0:
@@ -60,7 +67,11 @@ def assemble(config: Config, plan: dict[str, Any], run_dir: Path, args: Any, sta
     rows = read_rows(config, tokenizer, args, model_path, status)
     rewards_api.configure_pool(config.reward)
     terms = rewards_api.bind(config.reward, rows.columns)
+    choice = sampling.prepare(config, rows.train)
     trainer = RLVRTrainer(
+        choice=choice,
+        refill=config.algorithm.dynamic_sampling,
+        skip_dead_rows=config.trainer.skip_dead_rows,
         bridge=RewardBridge(terms, unjudged_stop_share=config.reward.unjudged_stop_share),
         generation_factory=generation_factory(config, plan.get("server")),
         model=load_policy(config, model_path, args),
@@ -71,7 +82,7 @@ def assemble(config: Config, plan: dict[str, Any], run_dir: Path, args: Any, sta
     )
     trainer.remove_callback(PrinterCallback)
     held_out = HeldOutAccuracy(config, rows.eval, status)
-    keep, record = Keep(config, run_dir), Record(run_dir, status, config.trainer.samples_per_step)
+    keep, record = keeper(config, run_dir), Record(run_dir, status, config.trainer.samples_per_step)
     held_out.trainer = keep.trainer = trainer
     held_out.hooks.append(keep.on_held_out)
     record.attach(trainer)
@@ -89,6 +100,8 @@ def assemble(config: Config, plan: dict[str, Any], run_dir: Path, args: Any, sta
 def controllers(config: Config, trainer: Any, held_out: HeldOutAccuracy, status: Status) -> tuple[list[Any], list[Any]]:
     """What moves a setting or ends the run by what a step measured: (before, after) the held-out evaluation of that step."""
     before: list[Any] = []
+    if config.trainer.max_generated_tokens is not None:
+        before.append(TokenBudget(config.trainer.max_generated_tokens))
     if config.algorithm.kl_control.kind != "none":
         before.append(KLControl(config.algorithm))
     if config.generation.length_stages.start is not None:
@@ -156,10 +169,10 @@ def room_for_prompts(config: Config, model_path: str) -> int | None:
 
 
 def as_dataset(rows: list[dict[str, Any]]) -> Any:
-    """Rows as the ``Dataset`` that TRL wants."""
+    """Rows as the ``Dataset`` that TRL wants, each with its own place: a loader that shuffles does not tell it."""
     from datasets import Dataset
 
-    return Dataset.from_list(rows)
+    return Dataset.from_list([{**row, sampling.ROW: i} for i, row in enumerate(rows)])
 
 
 def generation_factory(config: Config, server: dict[str, Any] | None) -> Any:

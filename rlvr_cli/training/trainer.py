@@ -19,20 +19,37 @@ import torch
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 from trl import GRPOTrainer
 
+from rlvr_cli.config.schema import DynamicSampling as Refill
+from rlvr_cli.training import live_rows
+from rlvr_cli.training.prompt_choice import PromptChoice
 from rlvr_cli.training.rewards_bridge import RewardBridge, Scored
 from rlvr_cli.training.sampler import EpochRepeatSampler
+from rlvr_cli.training.sampling import Sampling
 
 
 class RLVRTrainer(GRPOTrainer):
-    """bridge: the run's rewards. generation_factory: makes the object that ``generate``s and ``sync_weights``, instead of TRL's own."""
+    """bridge: the run's rewards. generation_factory: makes the object that ``generate``s and ``sync_weights``, instead of TRL's own.
+    choice: which prompts are asked, where that is not the sampler's order alone; refill: the settings of dynamic sampling.
+    skip_dead_rows: leave rows of zero advantage out of forward and backward where that changes no gradient."""
 
-    def __init__(self, *, bridge: RewardBridge, generation_factory: Callable[[Any], Any] | None = None, **kwargs: Any):
+    def __init__(
+        self,
+        *,
+        bridge: RewardBridge,
+        generation_factory: Callable[[Any], Any] | None = None,
+        choice: PromptChoice | None = None,
+        refill: Refill | None = None,
+        skip_dead_rows: bool = True,
+        **kwargs: Any,
+    ):
         super().__init__(reward_funcs=bridge.functions(), **kwargs)
         self.bridge = bridge
+        self.skip_dead_rows = skip_dead_rows
         self.scored: Scored | None = None
         self.seconds: dict[str, float] = defaultdict(float)
         self.extras: dict[str, Any] = {}
         self.scored_hooks: list[Callable[[RLVRTrainer], None]] = []
+        self.sampling = Sampling(self, choice, refill or Refill())
         self.reward_weights = torch.tensor([term.weight for term in bridge.terms], dtype=torch.float32)
         if generation_factory is not None:
             self.use_vllm, self.vllm_mode, self._last_loaded_step = True, "server", -1
@@ -40,21 +57,29 @@ class RLVRTrainer(GRPOTrainer):
 
     # ------------------------------------------------------------------------------------------------- rewards
 
-    def _calculate_rewards(self, inputs, prompts, completions, completion_ids_list):
+    def score(self, inputs: list[Any], prompts: list[Any], completions: list[Any], ids: list[list[int]], *, first: bool = True) -> Scored:
+        """Rewards of all ranks for this rank's completions. ``first`` is false for a refill, whose extra columns TRL has no place for."""
         extra = {
-            "completion_ids": completion_ids_list,
+            "completion_ids": ids,
             "trainer_state": self.state,
-            "log_extra": self._log_completion_extra,
+            "log_extra": self._log_completion_extra if first else lambda column, values: None,
             "log_metric": self._log_metric,
         }
         if self.environments is not None:
             extra["environments"] = self.environments
         with self.timed("reward_s"):
-            self.scored = self.bridge.score(inputs, prompts, completions, self.num_generations, extra)
+            return self.bridge.score(inputs, prompts, completions, self.num_generations, extra)
+
+    def _calculate_rewards(self, inputs, prompts, completions, completion_ids_list):
+        refilled = self.sampling.scored() if self.model.training else None
+        self.scored = refilled or self.score(inputs, prompts, completions, completion_ids_list)
         return torch.from_numpy(self.scored.matrix).to(self.accelerator.device)
 
     def _generate_and_score_completions(self, inputs):
-        batch = super()._generate_and_score_completions(inputs)
+        training = self.model.training
+        batch = super()._generate_and_score_completions(self.sampling.begin(inputs) if training else inputs)
+        if training:
+            self.sampling.end(self.scored)
         metrics = self._metrics["train" if self.model.training else "eval"]
         for name, mean in self.scored.term_means().items():
             metrics[f"rewards/{name}/mean"][-1] = float("nan") if mean is None else mean
@@ -67,6 +92,25 @@ class RLVRTrainer(GRPOTrainer):
         for hook in self.scored_hooks:
             hook(self)
         return batch
+
+    def _generate(self, prompts):
+        fields = super()._generate(prompts)
+        return self.sampling.generated(prompts, fields) if self.model.training else fields
+
+    def generate_again(self, prompts: list[Any]) -> tuple[Any, ...]:
+        """Completions of further prompts, as ``_generate`` returns them. The metrics of lengths stay those of the first, unchosen prompts."""
+        metrics = self._metrics["train"]
+        before = {name: len(values) for name, values in metrics.items() if name != "num_tokens"}
+        fields = super()._generate(prompts)
+        for name, count in before.items():
+            del metrics[name][count:]
+        return fields
+
+    def _compute_loss(self, model, inputs):
+        if not (self.skip_dead_rows and self.model.training and live_rows.can_skip(self, inputs)):
+            return super()._compute_loss(model, inputs)
+        live = live_rows.only_live(inputs)
+        return super()._compute_loss(model, live) * live_rows.scale(self.loss_type, inputs, live)
 
     def sync_if_stale(self) -> None:
         """Send the weights to the generation server if it does not have this step's yet. Every rank must call it."""
@@ -128,6 +172,7 @@ class RLVRTrainer(GRPOTrainer):
         self.accelerator.wait_for_everyone()
         if self.args.should_save:
             written = Path(self.args.output_dir) / f"{PREFIX_CHECKPOINT_DIR}-{self.state.global_step}"
+            self.sampling.save(written)
             os.replace(written, written.with_name(f"step_{self.state.global_step}"))
         self.accelerator.wait_for_everyone()
 
