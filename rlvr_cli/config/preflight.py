@@ -19,6 +19,8 @@ from rlvr_cli.config import model_files
 from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import ConfigError, DataError, MissingDependency, RlvrError
 from rlvr_cli.machine import free_gib, installed, stale_locks
+from rlvr_cli.stages.check import said_rows
+from rlvr_cli.stages.check import said_steps as stage_steps
 
 GOLD_ROWS = 200  # rows of each side whose gold `rlvr check` scores
 GOLD_CHUNK = 20
@@ -48,10 +50,11 @@ class World:
     """The configuration with what its checks share: the machine, the plan, the rows, the rewards; each found once, when asked for.
 
     strict: the run is for this machine, so what is missing here is a fault. fetch: it starts now, so hub rows are downloaded.
+    pending: files that an earlier stage of a pipeline will write.
     """
 
-    def __init__(self, config: Config, *, strict: bool = False, fetch: bool = False):
-        self.config, self.strict, self.fetch = config, strict, fetch
+    def __init__(self, config: Config, *, strict: bool = False, fetch: bool = False, pending: frozenset[str] = frozenset()):
+        self.config, self.strict, self.fetch, self.pending = config, strict, fetch, pending
 
     @cached_property
     def machine(self) -> Any:
@@ -89,7 +92,7 @@ class World:
         """The loaded data set, or None where it is a hub set that is not here."""
         from rlvr_cli.data.loader import load
 
-        if self.data_is_remote:
+        if self.data_is_remote or self.config.stage.kind == "reward_model":  # which learns from its pairs alone
             return None
         config = self.config
         return load(config.dataset, seed=config.seed, system_prompt=config.model.system_prompt)
@@ -178,11 +181,12 @@ def trackers(world: World) -> str | None:
 
 def plan(world: World) -> str:
     """Devices, batch and precision come out even."""
+    from rlvr_cli.launch.plan import batch_words
+
     p = world.plan
     text = (
         f"{p.ranks * p.nodes} rank{'s' * (p.ranks * p.nodes > 1)} on {p.device}, {p.backend}, "
-        f"{p.prompts_per_generation} prompts x G {p.num_generations} = {p.completions_per_generation} completions a generation, "
-        f"{p.mixed_precision}"
+        f"{batch_words(p)}, {p.mixed_precision}"
     )
     return Note(f"{text}; planned for {len(world.machine.gpus)} assumed GPUs, for they are not here") if world.assumes_gpus else text
 
@@ -333,6 +337,8 @@ def sandbox(world: World) -> str | None:
 
 def data(world: World) -> str:
     """The rows can be read, and each that falls out is counted."""
+    if world.config.stage.kind != "rl" and not world.data_is_remote:
+        return said_rows(world)
     if world.rows is None:
         text = f"{world.config.dataset.train} is on the hub and not in the cache"
         return Note(f"{text}: its rows, columns and golds are checked when it is here")
@@ -358,6 +364,8 @@ def columns(world: World) -> str | None:
 
 def steps(world: World) -> str | None:
     """There are prompts enough for one step; fewer would train nothing, without a word."""
+    if world.config.stage.kind != "rl" and not world.data_is_remote:
+        return stage_steps(world)
     if world.rows is None:
         return None
     prompts, per_generation = len(world.rows.train), world.plan.prompts_per_generation
@@ -403,7 +411,7 @@ def heldout(world: World) -> str | None:
 
 def gold(world: World) -> str | None:
     """The rows' own golds get full marks from their own rewards; as many rows as a few seconds allow."""
-    if world.rows is None or not world.config.dataset.check_gold:
+    if world.rows is None or not world.config.dataset.check_gold or world.config.stage.kind != "rl":
         return None
     from rlvr_cli.data.gold import Golds, check_golds
 
@@ -507,9 +515,11 @@ CHECKS: tuple[Callable[[World], str | None], ...] = (
 )
 
 
-def findings(config: Config, *, strict: bool = False, fetch: bool = False) -> Iterator[Finding]:
+def findings(
+    config: Config, *, strict: bool = False, fetch: bool = False, pending: frozenset[str] = frozenset()
+) -> Iterator[Finding]:
     """Every check, one after the other; a check whose ground another one found missing is skipped."""
-    world, broken = World(config, strict=strict, fetch=fetch), set()
+    world, broken = World(config, strict=strict, fetch=fetch, pending=pending), set()
     for check in CHECKS:
         started = time.perf_counter()
         finding = outcome(check, world)

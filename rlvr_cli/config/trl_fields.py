@@ -35,3 +35,20 @@ def annotated_names(path: Path) -> set[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     return {a.target.id for c in classes for a in c.body if isinstance(a, ast.AnnAssign) and isinstance(a.target, ast.Name)}
+
+
+STAGE_SOURCES = {"sft": "trainer/sft_config.py", "dpo": "trainer/dpo_config.py", "reward_model": "trainer/reward_config.py"}
+
+
+@lru_cache(maxsize=4)
+def stage_fields(kind: str) -> frozenset[str] | None:
+    """Every field name of a stage's TRL class; None where TRL is not installed."""
+    names: set[str] = set()
+    for package, files in (("trl", (STAGE_SOURCES[kind], "trainer/base_config.py")), ("transformers", ("training_args.py",))):
+        spec = importlib.util.find_spec(package)
+        if spec is None or not spec.submodule_search_locations:
+            return None
+        root = Path(next(iter(spec.submodule_search_locations)))
+        for file in files:
+            names |= annotated_names(root / file) if (root / file).is_file() else set()
+    return frozenset(names)

@@ -17,6 +17,9 @@ Metrics = dict[str, Any]
 SPARKS = "▁▂▃▄▅▆▇█"
 KEPT_POINTS = 2000
 SHOWN = (  # label, key of metrics.jsonl, format
+    ("loss", "loss", ".4f"),
+    ("held-out loss", "eval/loss", ".4f"),
+    ("pairs told apart", "eval/pair_accuracy", ".3f"),
     ("dead groups", "frac_reward_zero_std", ".2f"),
     ("length", "completions/mean_length", ".1f"),
     ("cut at the limit", "completions/clipped_ratio", ".2f"),
@@ -62,6 +65,20 @@ def step_line(metrics: Metrics, max_steps: int | None, left: float | None) -> st
         f"left {clock(left)}",
     ]
     return "  ".join(part for part in parts if part)
+
+
+def stage_line(metrics: Metrics, max_steps: int | None, left: float | None) -> str:
+    """One step of a stage without reinforcement learning as one plain line.
+
+    >>> stage_line({"step": 3, "loss": 0.5, "step_time": 0.2, "eval/loss": 0.4}, 10, 1.4)
+    'step    3/10  loss 0.500  held-out loss 0.400  0.20 s/step  left 0:01'
+    """
+    named = (
+        ("loss", "loss"), ("held-out loss", "eval/loss"), ("pairs told apart", "eval/pair_accuracy"), ("margin", "rewards/margins"),
+    )  # fmt: skip
+    step = f"step {metrics['step']:>4}" + (f"/{max_steps}" if max_steps else "")
+    parts = [f"{label} {number(metrics[key])}" for label, key in named if metrics.get(key) is not None]
+    return "  ".join([step, *parts, f"{number(metrics.get('step_time'), '.2f')} s/step", f"left {clock(left)}"])
 
 
 def eval_line(metrics: Metrics) -> str:
@@ -125,9 +142,10 @@ class View:
         if metrics.get("eval/accuracy") is not None:
             self.evals.append(metrics)
             self._line(eval_line(metrics))
-        if "reward" in metrics:
+        if "reward" in metrics or "loss" in metrics:
             self.steps.append(metrics)
-            self._line(step_line(metrics, self.max_steps, self.left()))
+            line = step_line if "reward" in metrics else stage_line
+            self._line(line(metrics, self.max_steps, self.left()))
         self._refresh()
 
     def left(self) -> float | None:

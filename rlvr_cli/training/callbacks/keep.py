@@ -86,6 +86,35 @@ class Keep(TrainerCallback):
             self.save("final", state.global_step, {"eval/accuracy": None})
 
 
+class KeepLast(Keep):
+    """``final/`` is the last model, whatever was measured on the way: for stages whose aim is not the held-out accuracy."""
+
+    def __init__(self, config: Config, run_dir: Path):
+        super().__init__(config, run_dir)
+        self.best, self.facts = None, {}
+
+    def on_held_out(self, step: int, held: HeldOut) -> None:
+        """Remember the numbers; nothing is saved before the end."""
+        self.accuracy[step] = held.accuracy
+        self.facts = {"eval/accuracy": held.accuracy, "eval/n": held.n, "eval/ci95": held.ci95}
+
+    def best_step(self) -> int | None:
+        """None: the newest checkpoints stay, no other."""
+        return None
+
+    def on_train_end(self, args, state, control, **kwargs):
+        facts = self.facts if state.global_step in self.accuracy else {"eval/accuracy": None}
+        for name in ("last", "final"):
+            self.save(name, state.global_step, facts)
+
+
+def keeper(config: Config, run_dir: Path) -> Keep:
+    """What ``stage.keep`` asks for; ``auto`` is the best for rl and dpo, the last for the others."""
+    keep = config.stage.keep
+    best = keep == "best" or (keep == "auto" and config.stage.kind in ("rl", "dpo"))
+    return (Keep if best else KeepLast)(config, run_dir)
+
+
 def read_best(final: Path) -> float | None:
     """Accuracy of the model that an earlier attempt kept as the best."""
     try:
