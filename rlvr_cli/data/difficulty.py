@@ -57,8 +57,8 @@ def _measured(config: Any, path: str, todo: Sequence[tuple[str, Row]], say: Say)
             batch = todo[start : start + at_once]
             rows = [row for _, row in batch]
             draws = draws_of(rows, k)
-            completions = ask(draws, sampling_of(config, greedy=False))
             of_each = [row for row in rows for _ in range(k)]
+            completions = ask(draws, sampling_of(config, greedy=False), of_each)
             judged = judged_samples(of_each, draws, completions, config.reward.terms, kind="sample", pool=config.reward.pool.model_dump())
             for place, (key, _) in enumerate(batch):
                 yield key, sum(s["correct"] for s in judged[place * k : place * k + k]) / k
@@ -95,6 +95,7 @@ def cache_file(config: Any, path: str) -> Path:
         "model": model_fingerprint(path),
         "chat_template": config.model.chat_template,
         "sampling": str(sampling_of(config, greedy=False)),
+        **({"environment": config.environment.model_dump()} if config.environment.tools or config.environment.fn else {}),
         "k": config.eval.k,
         "reward": {name: term.model_dump(mode="json") for name, term in config.reward.terms.items()},
     }

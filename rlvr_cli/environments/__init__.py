@@ -73,8 +73,9 @@ def _resolved(dotted: str, where: str, *, classes: bool = False) -> Any:
     try:
         return resolve(dotted, where=where, classes=classes)
     except RewardError as error:
-        fix = error.fix if error.fix and "rewards" not in error.fix and not error.fix.startswith("rlvr ls") else None
-        raise ConfigError(error.what, where=error.where, fix=fix or f"{where}=my_module.{'MyEnvironment' if classes else 'my_tool'}") from error
+        ours = bool(error.fix) and "reward" not in error.fix  # the resolver's advice is about rewards where it knows no better
+        example = f"{where}=my_module.{'MyEnvironment' if classes else 'my_tool'}"
+        raise ConfigError(error.what, where=error.where, fix=error.fix if ours else example) from error
 
 
 def _tool(name: str, dotted: str, options: Mapping[str, Any]) -> Callable:

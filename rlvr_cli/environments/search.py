@@ -98,10 +98,13 @@ def _cut(text: str) -> Iterator[str]:
     """Passages: paragraphs, long ones in pieces at white space."""
     for paragraph in re.split(r"\n\s*\n", text):
         words = " ".join(paragraph.split())
-        while words:
-            end = len(words) if len(words) <= PASSAGE_CHARS else (words.rfind(" ", 1, PASSAGE_CHARS) if " " in words[1:PASSAGE_CHARS] else PASSAGE_CHARS)
+        while len(words) > PASSAGE_CHARS:
+            end = words.rfind(" ", 1, PASSAGE_CHARS)
+            end = end if end > 0 else PASSAGE_CHARS
             yield words[:end]
             words = words[end:].lstrip()
+        if words:
+            yield words
 
 
 def _stamp(path: Path) -> float:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from rlvr_cli.config.schema import Config, EvalConfig
 from rlvr_cli.errors import ConfigError, DataError
 from rlvr_cli.evaluation import policy
 from rlvr_cli.evaluation.compare import compare
-from rlvr_cli.evaluation.generate import Completion, Draw, Sampling, generate, prompt_ids
+from rlvr_cli.evaluation.generate import Completion, Draw, Sampling, draw_ids, generate, prompt_ids, stop_tokens
 from rlvr_cli.evaluation.heldout import draws_of, judged_samples
 from rlvr_cli.evaluation.summary import summarise
 from rlvr_cli.evaluation.target import UNTRAINED, Target, find_target, slug
@@ -122,39 +123,61 @@ def ask_and_judge(config: EvalConfig, path: str, rows: list[Row], role: str, say
         refuse_long(rows, tokenizer, config, say)
         if config.eval.greedy:
             draws = draws_of(rows)
-            answers = ask(draws, sampling_of(config, greedy=True))
+            answers = ask(draws, sampling_of(config, greedy=True), rows)
             samples += judged_samples(rows, draws, answers, terms, kind="greedy", pool=pool)
         if config.eval.k > 1 or not config.eval.greedy:
             draws = draws_of(rows, config.eval.k)
-            answers = ask(draws, sampling_of(config, greedy=False))
             of_each = [row for row in rows for _ in range(config.eval.k)]
+            answers = ask(draws, sampling_of(config, greedy=False), of_each)
             samples += judged_samples(of_each, draws, answers, terms, kind="sample", pool=pool)
     return [{"model": role, **sample} for sample in samples]
 
 
-Ask = Callable[[list[Draw], Sampling], list[Completion]]
+Ask = Callable[[list[Draw], Sampling, list[Row]], list[Completion]]
 
 
 @contextmanager
 def asked(config: EvalConfig, path: str, say: Say) -> Iterator[tuple[Any, Ask]]:
-    """A tokenizer and a function that answers draws, by transformers or by a vLLM server that ends with this block."""
+    """A tokenizer and a function that answers draws, by transformers or by a vLLM server that ends with this block.
+
+    The function takes draws, sampling and the row of each draw; in a run with an environment it plays the turns.
+    """
     import torch
 
     device = policy.device_of(config.hardware)
     if config.hardware.threads and device == "cpu":
         torch.set_num_threads(config.hardware.threads)
     if backend_of(config, device) == "vllm":
-        from rlvr_cli.evaluation.vllm_backend import VllmBackend
+        from rlvr_cli.evaluation.vllm_backend import VllmBackend, context_of, stops_of
 
         tokenizer = policy.load_tokenizer(path, config.model)
         log = Path(config.run.dir) / "logs" / "eval-server.log"
         longest = sampling_of(config, greedy=True).max_new_tokens
         with VllmBackend(path, config, device=device, max_new_tokens=longest, log=log) as backend:
-            yield tokenizer, lambda draws, sampling: backend.generate(tokenizer, draws, sampling, on_batch=progress(say))
+            stops, context = stops_of(path, tokenizer, config.model.stop_token_ids), context_of(path)
+            played = in_environment(config, tokenizer, partial(backend.draw_ids, tokenizer), stops, context)
+            yield tokenizer, played or (lambda draws, sampling, rows: backend.generate(tokenizer, draws, sampling, on_batch=progress(say)))
         return
     model, tokenizer = policy.load_policy(path, config.model, device=device)
     size, told = config.eval.batch_size, progress(say)
-    yield tokenizer, lambda draws, sampling: generate(model, tokenizer, draws, sampling, batch_size=size, on_batch=told)
+    stops, context = stop_tokens(model, tokenizer, config.model.stop_token_ids), model.config.max_position_embeddings
+    played = in_environment(config, tokenizer, partial(draw_ids, model, tokenizer, batch_size=size), stops, context)
+    yield tokenizer, played or (lambda draws, sampling, rows: generate(model, tokenizer, draws, sampling, batch_size=size, on_batch=told))
+
+
+def in_environment(config: Config, tokenizer: Any, ask: Any, stops: list[int], context: int | None) -> Ask | None:
+    """A function that answers draws over several turns; None where the run has one. ``ask`` continues token ids."""
+    from rlvr_cli.environments import bind
+    from rlvr_cli.verifiers import sandbox
+
+    bound = bind(config.environment)
+    if bound is None:
+        return None
+    from rlvr_cli.environments.turns import Turns
+
+    sandbox.configure(unsafe=config.reward.pool.unsafe)
+    turns = Turns(bound, tokenizer, context=context)
+    return lambda draws, sampling, rows: turns.completions(ask, draws, rows, sampling, stops)
 
 
 def progress(say: Say, every_s: float = 10.0) -> Callable[[int, int], None]:
@@ -210,6 +233,7 @@ def settings(config: EvalConfig, target: Target) -> dict[str, Any]:
         "batch_size": config.eval.batch_size,
         "backend": config.eval.backend,
         "system_prompt": config.model.system_prompt,
+        **({"environment": config.environment.model_dump()} if config.environment.tools or config.environment.fn else {}),
         "reward": {name: {"fn": term.fn, "options": term.options} for name, term in config.reward.terms.items()},
     }
 

@@ -53,11 +53,14 @@ class Draw:
 
 @dataclass(frozen=True)
 class Completion:
-    """What came back. ``truncated``: the limit cut it, no stop token did."""
+    """What came back. ``truncated``: the limit cut it, no stop token did. With tools also the turns, the calls, the environment's end."""
 
     text: str
     tokens: int
     truncated: bool
+    messages: list[dict[str, Any]] | None = None
+    calls: int = 0
+    environment: Any = None
 
 
 def draw_seed(seed: int, prompt_id: str, sample: int) -> int:
@@ -89,17 +92,33 @@ def generate(
 ) -> list[Completion]:
     """Completions in the order of ``draws``. Batches go by prompt length, so that little is padded."""
     ids = [prompt_ids(tokenizer, d.prompt, sampling.template_options) for d in draws]
+    stops = set(stop_tokens(model, tokenizer, sampling.stop_ids))
+    drawn = draw_ids(model, tokenizer, ids, draws, sampling, batch_size=batch_size, on_batch=on_batch)
+    return [cut(tokenizer, row, stops) for row in drawn]
+
+
+def draw_ids(
+    model: Any,
+    tokenizer: Any,
+    ids: Sequence[Sequence[int]],
+    draws: Sequence[Draw],
+    sampling: Sampling,
+    *,
+    batch_size: int = 32,
+    on_batch: Callable[[int, int], None] | None = None,
+) -> list[list[int]]:
+    """Token ids of a completion of each prompt ``ids[i]``, up to and with its stop token, in order."""
     order = sorted(range(len(draws)), key=lambda i: (len(ids[i]), draws[i].prompt_id, draws[i].sample))
-    out: list[Completion | None] = [None] * len(draws)
+    out: list[list[int]] = [[] for _ in draws]
     with quiet_eval(model):
         for start in range(0, len(order), batch_size):
             batch = order[start : start + batch_size]
-            completed = generate_batch(model, tokenizer, [ids[i] for i in batch], [draws[i] for i in batch], sampling)
-            for i, completion in zip(batch, completed, strict=True):
-                out[i] = completion
+            rows = generate_batch(model, tokenizer, [ids[i] for i in batch], [draws[i] for i in batch], sampling)
+            for i, row in zip(batch, rows, strict=True):
+                out[i] = row
             if on_batch:
                 on_batch(min(start + batch_size, len(order)), len(order))
-    return [c for c in out if c is not None]
+    return out
 
 
 @contextmanager
@@ -141,8 +160,8 @@ def left_pad(rows: Sequence[Sequence[int]], pad: int) -> tuple[Any, Any]:
     return ids, mask
 
 
-def generate_batch(model: Any, tokenizer: Any, ids: Sequence[Sequence[int]], draws: Sequence[Draw], sampling: Sampling) -> list[Completion]:
-    """One call of ``model.generate``: left-padded prompts in, completions cut at their stop token out."""
+def generate_batch(model: Any, tokenizer: Any, ids: Sequence[Sequence[int]], draws: Sequence[Draw], sampling: Sampling) -> list[list[int]]:
+    """One call of ``model.generate``: left-padded prompts in, token ids that end with their stop token out."""
     stops = stop_tokens(model, tokenizer, sampling.stop_ids)
     pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else (stops[0] if stops else 0)
     input_ids, mask = left_pad(ids, pad)
@@ -152,7 +171,13 @@ def generate_batch(model: Any, tokenizer: Any, ids: Sequence[Sequence[int]], dra
         generation_config=plain_greedy(sampling, stops, pad),
         logits_processor=None if sampling.greedy else [SeededChoice(sampling, draws, width=input_ids.shape[1])],
     )
-    return [cut(tokenizer, row, set(stops)) for row in output[:, input_ids.shape[1] :].tolist()]
+    return [ended(row, set(stops)) for row in output[:, input_ids.shape[1] :].tolist()]
+
+
+def ended(ids: list[int], stops: set[int]) -> list[int]:
+    """Token ids up to and with their first stop token."""
+    end = next((i for i, token in enumerate(ids) if token in stops), None)
+    return ids if end is None else ids[: end + 1]
 
 
 def plain_greedy(sampling: Sampling, stops: list[int], pad: int) -> Any:

@@ -21,7 +21,10 @@ from rlvr_cli.evaluation.judging import Judged, judge
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Counts over ``n`` prompts; see :mod:`.judging` for the three readings. ``samples`` has one mapping a prompt."""
+    """Counts over ``n`` prompts; see :mod:`.judging` for the three readings. ``samples`` has one mapping a prompt.
+
+    called: completions with a tool call in them; None without tools.
+    """
 
     n: int
     correct: int
@@ -29,6 +32,7 @@ class HeldOut:
     lenient: int
     truncated: int
     tokens: int
+    called: int | None = None
     unjudged: dict[str, int] = field(default_factory=dict)
     samples: list[dict[str, Any]] = field(default_factory=list)
 
@@ -55,8 +59,10 @@ def draws_of(rows: Sequence[Mapping[str, Any]], k: int = 1) -> list[Draw]:
 
 
 def sample_record(row: Mapping[str, Any], draw: Draw, completion: Completion, verdict: Judged, kind: str) -> dict[str, Any]:
-    """One line of a samples file: what was asked, what came, what was said of it and why."""
+    """One line of a samples file: what was asked, what came, what was said of it and why; with tools also the turns."""
+    turns = {} if completion.messages is None else {"messages": completion.messages, "calls": completion.calls}
     return {
+        **turns,
         "row_id": draw.prompt_id,
         "kind": kind,
         "sample": draw.sample,
@@ -86,7 +92,9 @@ def judged_samples(
     pool: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
     """Records of completions, in order; ``rows[i]`` is the row of ``draws[i]``."""
-    verdicts = judge(terms, rows, [d.prompt for d in draws], [c.text for c in completions], pool=pool)
+    acted = [c.environment for c in completions] if any(c.environment is not None for c in completions) else None
+    answers = [c.text if c.messages is None else c.messages for c in completions]
+    verdicts = judge(terms, rows, [d.prompt for d in draws], answers, pool=pool, environments=acted)
     return [sample_record(*each, kind) for each in zip(rows, draws, completions, verdicts, strict=True)]
 
 
@@ -97,6 +105,7 @@ def held_out_of(samples: Sequence[Mapping[str, Any]]) -> HeldOut:
         n=len(samples),
         **count,
         tokens=sum(s["tokens"] for s in samples),
+        called=sum(s["calls"] > 0 for s in samples) if samples and "calls" in samples[0] else None,
         unjudged=dict(Counter(s["unjudged"] for s in samples if s["unjudged"])),
         samples=list(samples),
     )

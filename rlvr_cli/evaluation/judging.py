@@ -80,25 +80,28 @@ def judge(
     terms: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
     prompts: Sequence[Any],
-    texts: Sequence[str],
+    texts: Sequence[str | list[dict[str, Any]]],
     *,
     pool: Mapping[str, Any] | None = None,
+    environments: Sequence[Any] | None = None,
 ) -> list[Judged]:
-    """Judge ``texts[i]`` as an answer to ``rows[i]``, in the configured, the strict and the lenient reading.
+    """Judge ``texts[i]``, or the messages of several turns, as an answer to ``rows[i]``: configured, strict and lenient.
 
-    ``pool`` is ``reward.pool``: the deadlines. Raises RewardError where a reward breaks its contract.
+    ``pool`` is ``reward.pool``: the deadlines. ``environments`` are those that the completions acted in.
+    Raises RewardError where a reward breaks its contract.
     """
     terms = plain_terms(terms)
     completions = [as_completion(p, t) for p, t in zip(prompts, texts, strict=True)]
     columns = columns_of(rows)
-    configured = scored(terms, prompts, completions, columns, pool)
+    extra = {"environments": list(environments)} if environments is not None else None
+    configured = scored(terms, prompts, completions, columns, pool, extra)
     answers = answer_terms(terms)
     formats = [name for name, term in terms.items() if term["fn"].startswith(FORMAT_MODULE)]
 
     def read_as(**wanted: Any) -> list[Scored]:
         other = reading(terms, **wanted)
         same = other == reading(terms)
-        return configured if same else scored(other, prompts, completions, columns, pool)
+        return configured if same else scored(other, prompts, completions, columns, pool, extra)
 
     strict, lenient = read_as(strict=True), read_as(strict=False, require_tag=None)
     return [
@@ -116,9 +119,9 @@ def judge(
     ]
 
 
-def as_completion(prompt: Any, text: str) -> Any:
-    """The form that training hands to rewards: a message list after chat messages, text after text."""
-    return text if isinstance(prompt, str) else [{"role": "assistant", "content": text}]
+def as_completion(prompt: Any, text: str | list[dict[str, Any]]) -> Any:
+    """The form that training hands to rewards: a message list after chat messages, text after text; several turns as they are."""
+    return text if isinstance(prompt, str) or not isinstance(text, str) else [{"role": "assistant", "content": text}]
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -143,6 +146,7 @@ def scored(
     completions: Sequence[Any],
     columns: Mapping[str, Sequence[Any]],
     pool: Mapping[str, Any] | None = None,
+    extra: Mapping[str, Any] | None = None,
 ) -> list[Scored]:
     """What the reward's terms say of each row, by the same code that pays in training."""
     from rlvr_cli.rewards_api import bind, compose, score_batch
@@ -150,7 +154,7 @@ def scored(
     if not completions:
         return []
     bound = bind({"terms": terms, **({"pool": pool} if pool else {})})
-    results = score_batch(bound, prompts, completions, columns)
+    results = score_batch(bound, prompts, completions, columns, extra=extra)
     sums = compose(results, bound)
     rows = []
     for i in range(len(completions)):

@@ -99,8 +99,8 @@ def pair_line(good: Record, bad: Record) -> dict[str, Any]:
     prompt = good["prompt"]
     return {
         "prompt": prompt,
-        "chosen": as_completion(prompt, good["completion"]),
-        "rejected": as_completion(prompt, bad["completion"]),
+        "chosen": as_completion(prompt, good.get("messages") or good["completion"]),
+        "rejected": as_completion(prompt, bad.get("messages") or bad["completion"]),
         "row_id": good["row_id"],
         "answer": good["answer"],
         "chosen_total": good["total"],
@@ -110,4 +110,5 @@ def pair_line(good: Record, bad: Record) -> dict[str, Any]:
 
 def line_of(record: Record, extra: Mapping[str, Any]) -> dict[str, Any]:
     """One line for a supervised trainer or for reading: the completion in the prompt's form, the row's other columns beside."""
-    return {**extra, **record, "completion": as_completion(record["prompt"], record["completion"])}
+    said = record.get("messages") or record["completion"]
+    return {**extra, **{k: v for k, v in record.items() if k != "messages"}, "completion": as_completion(record["prompt"], said)}

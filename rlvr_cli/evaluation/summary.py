@@ -58,6 +58,13 @@ def sampled_block(samples: Samples, *, seed: int) -> dict[str, Any]:
     }
 
 
+def tools_block(samples: Samples) -> dict[str, Any]:
+    """How often tools were called: the share of completions with a call, and calls a completion."""
+    called = sum(s["calls"] > 0 for s in samples)
+    rate = {"call_rate": called / len(samples), "call_rate_ci95": list(wilson(called, len(samples)))}
+    return {"tools": {**rate, "calls": fmean(s["calls"] for s in samples)}}
+
+
 def summarise(samples: Samples, *, seed: int) -> dict[str, Any]:
     """The numbers of one model's records, greedy and sampled together."""
     greedy = [s for s in samples if s["kind"] == "greedy"]
@@ -69,5 +76,6 @@ def summarise(samples: Samples, *, seed: int) -> dict[str, Any]:
         **(sampled_block(sampled, seed=seed) if sampled else {"k": 0, "mean_at_k": None, "pass_at_k": {}}),
         "truncated": share(samples, "truncated"),
         "mean_tokens": fmean(s["tokens"] for s in samples) if samples else 0.0,
+        **(tools_block(samples) if samples and "calls" in samples[0] else {}),
         "unjudged": {"count": sum(unjudged.values()), "reasons": dict(unjudged.most_common())},
     }

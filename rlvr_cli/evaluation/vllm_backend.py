@@ -95,19 +95,34 @@ class VllmBackend:
     ) -> list[Completion]:
         """Completions in the order of ``draws``; many requests at once, the server batches them."""
         ids = [prompt_ids(tokenizer, d.prompt, sampling.template_options) for d in draws]
+        choices = self.choices(tokenizer, ids, draws, sampling, on_batch=on_batch)
+        return [Completion(c["text"], len(c["token_ids"]), c["finish_reason"] == "length") for c in choices]
+
+    def draw_ids(self, tokenizer: Any, ids: Sequence[Sequence[int]], draws: Sequence[Draw], sampling: Sampling) -> list[list[int]]:
+        """Token ids of a completion of each prompt, with its stop token, as :func:`.generate.draw_ids`."""
+        return [list(c["token_ids"]) for c in self.choices(tokenizer, ids, draws, sampling)]
+
+    def choices(
+        self,
+        tokenizer: Any,
+        ids: Sequence[Sequence[int]],
+        draws: Sequence[Draw],
+        sampling: Sampling,
+        *,
+        on_batch: Callable[[int, int], None] | None = None,
+    ) -> list[dict[str, Any]]:
+        """The server's choice for each prompt, in order."""
         sampling = replace(sampling, stop_ids=tuple(stops_of(self.path, tokenizer, sampling.stop_ids)))
-        done = 0
+        out = []
         with ThreadPoolExecutor(CONCURRENT) as threads:
-            out = []
-            for completion in threads.map(lambda pair: self.ask(request(*pair, sampling)), zip(ids, draws, strict=True)):
-                out.append(completion)
-                done += 1
+            for choice in threads.map(lambda pair: self.ask(request(*pair, sampling)), zip(ids, draws, strict=True)):
+                out.append(choice)
                 if on_batch:
-                    on_batch(done, len(draws))
+                    on_batch(len(out), len(draws))
         return out
 
-    def ask(self, body: dict[str, Any]) -> Completion:
-        """One request, with the server's own words where it refuses."""
+    def ask(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The choice of one request, with the server's own words where it refuses."""
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         post = urllib.request.Request(
             self.server.base_url + "/v1/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
@@ -119,8 +134,7 @@ class VllmBackend:
             raise LaunchError(f"the vLLM server refused a request: {error.read().decode('utf-8', 'replace')[:300]}") from error
         except (OSError, ValueError) as error:
             raise LaunchError(f"the vLLM server did not answer: {error}", where=str(self.log)) from error
-        choice = answer["choices"][0]
-        return Completion(choice["text"], answer["usage"]["completion_tokens"], choice["finish_reason"] == "length")
+        return answer["choices"][0]
 
 
 def context_of(path: str) -> int:
@@ -152,6 +166,7 @@ def request(ids: Sequence[int], draw: Draw, sampling: Sampling) -> dict[str, Any
         "temperature": 0.0 if sampling.greedy else sampling.temperature,
         "repetition_penalty": sampling.repetition_penalty,
         "skip_special_tokens": True,
+        "return_token_ids": True,
         "stop_token_ids": list(sampling.stop_ids),
     }
     if not sampling.greedy:

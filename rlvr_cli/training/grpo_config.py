@@ -105,6 +105,7 @@ def make(config: Config, run_dir: Path, *, server: dict[str, Any] | None = None)
         **{name: getattr(config.optimizer, name) for name in OPTIMIZER},
         **of_the_run(config, run_dir),
         **of_vllm(config, server),
+        "max_tool_calling_iterations": config.environment.max_turns,
     }
     if config.hardware.zero_stage is not None:
         deepspeed_config.without_compiled_ops()

@@ -64,7 +64,8 @@ def assemble(config: Config, plan: dict[str, Any], run_dir: Path, args: Any, sta
 
     model_path = plan.get("model_path") or model_folder(config)
     tokenizer = load_tokenizer(config, model_path)
-    rows = read_rows(config, tokenizer, args, model_path, status)
+    turns = turns_of(config, tokenizer)
+    rows = read_rows(config, tokenizer, args, model_path, status, turns)
     rewards_api.configure_pool(config.reward)
     terms = rewards_api.bind(config.reward, rows.columns)
     choice = sampling.prepare(config, rows.train)
@@ -79,11 +80,14 @@ def assemble(config: Config, plan: dict[str, Any], run_dir: Path, args: Any, sta
         train_dataset=as_dataset(rows.train),
         processing_class=tokenizer,
         peft_config=peft_config(config),
+        tools=turns.bound.functions if turns else None,
+        environment_factory=turns.bound.factory if turns else None,
     )
     trainer.remove_callback(PrinterCallback)
     held_out = HeldOutAccuracy(config, rows.eval, status)
     keep, record = keeper(config, run_dir), Record(run_dir, status, config.trainer.samples_per_step)
-    held_out.trainer = keep.trainer = trainer
+    held_out.trainer, held_out.turns = trainer, turns
+    keep.trainer = trainer
     held_out.hooks.append(keep.on_held_out)
     record.attach(trainer)
     if hasattr(getattr(trainer, "vllm_generation", None), "score"):
@@ -95,6 +99,19 @@ def assemble(config: Config, plan: dict[str, Any], run_dir: Path, args: Any, sta
     for callback in (*before, held_out, *after, guard, record, keep, watchdog):
         trainer.add_callback(callback)
     return trainer, held_out
+
+
+def turns_of(config: Config, tokenizer: Any) -> Any:
+    """The turns of the run's environment, with the tokenizer taught to read calls; None for a single turn."""
+    from rlvr_cli import environments
+
+    bound = environments.bind(config.environment)
+    if bound is None:
+        return None
+    from rlvr_cli.environments.turns import Turns
+
+    os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
+    return Turns(bound, tokenizer)
 
 
 def controllers(config: Config, trainer: Any, held_out: HeldOutAccuracy, status: Status) -> tuple[list[Any], list[Any]]:
@@ -135,16 +152,17 @@ def model_folder(config: Config) -> str:
     return str(prepare(config.model, config.seed))
 
 
-def read_rows(config: Config, tokenizer: Any, args: Any, model_path: str, status: Status) -> Loaded:
+def read_rows(config: Config, tokenizer: Any, args: Any, model_path: str, status: Status, turns: Any = None) -> Loaded:
     """Training and held-out rows whose prompts fit, and at least one whole generation of them."""
     from rlvr_cli.data import drop_long
     from rlvr_cli.evaluation.generate import prompt_ids
 
     rows = load(config.dataset, seed=config.seed, system_prompt=config.model.system_prompt)
+    length = turns.prompt_length if turns else lambda prompt: len(prompt_ids(tokenizer, prompt))
     limit = config.dataset.max_prompt_tokens or room_for_prompts(config, model_path)
     if limit:
-        rows.train, long = drop_long(rows.train, lambda prompt: len(prompt_ids(tokenizer, prompt)), limit)
-        rows.eval, long_held = drop_long(rows.eval, lambda prompt: len(prompt_ids(tokenizer, prompt)), limit)
+        rows.train, long = drop_long(rows.train, length, limit)
+        rows.eval, long_held = drop_long(rows.eval, length, limit)
         for line in (*long, *long_held):
             print(f"dropped: {line}", flush=True)
         if long or long_held:

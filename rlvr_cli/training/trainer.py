@@ -43,6 +43,8 @@ class RLVRTrainer(GRPOTrainer):
         **kwargs: Any,
     ):
         super().__init__(reward_funcs=bridge.functions(), **kwargs)
+        for listed in (self.reward_funcs, self.reward_func_names, self.reward_processing_classes):
+            del listed[len(bridge.terms) :]  # an environment's get_reward is paid by a term of its own: rewards.environment.end_state
         self.bridge = bridge
         self.skip_dead_rows = skip_dead_rows
         self.scored: Scored | None = None

@@ -53,7 +53,8 @@ def text_of(completion: Completion) -> str:
         content = message.get("content") or ""
         if not isinstance(content, str):  # content blocks: [{"type": "text", "text": "..."}]
             content = "".join(block.get("text", "") for block in content if isinstance(block, dict))
-        parts.append(content)
+        thought = message.get("reasoning_content")  # a chat parser takes the thinking out of the text; a verifier wants it back in
+        parts.append(f"<think>{thought}</think>{content}" if isinstance(thought, str) else content)
     return "\n".join(parts)
 
 

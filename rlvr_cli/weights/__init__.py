@@ -88,7 +88,8 @@ def max_model_len(config: Config, model_path: str | Path) -> int:
     """The configured context, or room for the longest prompt and completion, at most what the model was made for."""
     if config.generation.max_model_len:
         return config.generation.max_model_len
-    wanted = (config.dataset.max_prompt_tokens or PROMPT_ROOM) + config.generation.max_completion_length
+    turned = config.environment.tools or config.environment.fn  # TRL asks for a whole completion again after each answer of a tool
+    wanted = (config.dataset.max_prompt_tokens or PROMPT_ROOM) + config.generation.max_completion_length * (2 if turned else 1)
     file = Path(model_path) / "config.json"
     made_for = json.loads(file.read_text()).get("max_position_embeddings") if file.is_file() else None
     return min(wanted, made_for) if made_for else wanted

@@ -9,13 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
 from transformers import TrainerCallback
 
 from rlvr_cli.config.schema import Config
-from rlvr_cli.evaluation.generate import Completion, Sampling, cut, generate, prompt_ids, stop_tokens
+from rlvr_cli.evaluation.generate import Completion, Sampling, cut, draw_ids, generate, prompt_ids, stop_tokens
 from rlvr_cli.evaluation.heldout import HeldOut, draws_of, held_out_of, judged_samples
 from rlvr_cli.training.callbacks.record import Status
 
@@ -26,6 +27,7 @@ class HeldOutAccuracy(TrainerCallback):
     def __init__(self, config: Config, rows: Sequence[Mapping[str, Any]], status: Status):
         self.config, self.rows, self.status = config, list(rows), status
         self.trainer: Any = None
+        self.turns: Any = None  # environments.turns.Turns of a run with tools
         self.hooks: list[Callable[[int, HeldOut], None]] = []
         self.last_step = -1
 
@@ -64,6 +66,8 @@ class HeldOutAccuracy(TrainerCallback):
             "eval/unjudged": sum(held.unjudged.values()),
             "eval/seconds": time.perf_counter() - started,
         }
+        if held.called is not None:
+            self.trainer.extras["eval/call_rate"] = held.called / held.n
         for hook in self.hooks:
             hook(state.global_step, held)
         self.status.say("training")
@@ -108,16 +112,26 @@ class HeldOutAccuracy(TrainerCallback):
             repetition_penalty=generation.repetition_penalty,
             template_options=self.trainer.chat_template_kwargs or {},
         )
-        size = self.config.trainer.per_device_eval_batch_size
+        size, tokenizer = self.config.trainer.per_device_eval_batch_size, self.trainer.processing_class
         with unwrap_model_for_generation(self.trainer.model_wrapped, self.trainer.accelerator) as model:
-            return generate(model, self.trainer.processing_class, draws_of(rows), sampling, batch_size=size) if rows else []
+            if not rows:
+                return []
+            if self.turns is None:
+                return generate(model, tokenizer, draws_of(rows), sampling, batch_size=size)
+            stops = stop_tokens(model, tokenizer, sampling.stop_ids)
+            ask = partial(draw_ids, model, tokenizer, batch_size=size)
+            return self.turns.completions(ask, draws_of(rows), rows, sampling, stops)
 
     def by_server(self) -> list[Completion]:
         """Greedy completions from the generation server, after it has the current weights."""
         trainer, tokenizer = self.trainer, self.trainer.processing_class
         trainer.sync_if_stale()
-        ids = [prompt_ids(tokenizer, row["prompt"], trainer.chat_template_kwargs) for row in self.rows]
         stops = set(stop_tokens(trainer.model, tokenizer, trainer.eos_token_ids))
+        if self.turns is not None:
+            sampling = Sampling(self.config.generation.max_completion_length, greedy=True)
+            ask = lambda ids, draws, sampling: trainer.vllm_generation.greedy(ids)  # noqa: E731
+            return self.turns.completions(ask, draws_of(self.rows), self.rows, sampling, sorted(stops))
+        ids = [prompt_ids(tokenizer, row["prompt"], trainer.chat_template_kwargs) for row in self.rows]
         return [cut(tokenizer, answer, stops) for answer in trainer.vllm_generation.greedy(ids)]
 
 
