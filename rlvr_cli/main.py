@@ -6,11 +6,17 @@ Each verb is one module of :mod:`rlvr_cli.commands` with ``run(argv: list[str]) 
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import importlib
+import os
 import sys
+from collections.abc import Callable
 
 from rlvr_cli import __version__
-from rlvr_cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, RlvrError
+from rlvr_cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, ConfigError, RlvrError
+
+LONGEST_LINE = 600  # characters of an error that is not ours
 
 COMMANDS: dict[str, str] = {
     "train": "train a model with verifiable rewards",
@@ -59,22 +65,79 @@ def nearest_command(name: str) -> str | None:
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 failed, 2 usage or configuration, 130 interrupted."""
+    open_standard_streams()
     speak_utf8()
     args = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in args
     args = [a for a in args if a != "--debug"]
+    if args and args[0] in COMMANDS:
+        return guarded(lambda: run_command(args[0], args[1:]), name=f"rlvr {args[0]}", debug=debug)
+    return guarded(lambda: answer(args), name="rlvr", debug=debug)
+
+
+def answer(args: list[str]) -> int:
+    """A line that names no command: the usage, the version, or the command that was most likely meant."""
     if not args or args[0] in ("-h", "--help", "help"):
+        if len(args) > 1 and args[1] in COMMANDS:
+            return run_command(args[1], ["--help"])
         print(usage())
         return EXIT_OK if args else EXIT_USAGE
     if args[0] in ("-V", "--version"):
         print(f"rlvr {__version__}")
         return EXIT_OK
-    if args[0] not in COMMANDS:
-        near = nearest_command(args[0])
-        hint = f". Type: rlvr {near}" if near else ". Type: rlvr --help"
-        print(f"rlvr: {args[0]!r} is not a command{hint}", file=sys.stderr)
-        return EXIT_USAGE
-    return run_command(args[0], args[1:], debug=debug)
+    near = nearest_command(args[0])
+    raise ConfigError(f"{args[0]!r} is not a command", fix=f"rlvr {near or '--help'}")
+
+
+def run_command(name: str, argv: list[str]) -> int:
+    """Import the verb's module and run it."""
+    return importlib.import_module(f"rlvr_cli.commands.{name}").run(argv)
+
+
+def guarded(run: Callable[[], int], *, name: str, debug: bool) -> int:
+    """The exit code of ``run()``, its output flushed; an error becomes one line on standard error and the code of its class."""
+    try:
+        try:
+            return run()
+        finally:  # here, where a reader that left and a full disk are still ours to say; also after --help, which leaves by SystemExit
+            sys.stdout.flush()
+    except BrokenPipeError:  # `rlvr ls | head`: who reads has what he wanted
+        discard_output()
+        return EXIT_OK
+    except KeyboardInterrupt:
+        print(f"{name}: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            discard_output()  # what is still buffered can not be written either
+        if debug:
+            raise
+        print(f"{name}: {one_line(error, name)}", file=sys.stderr)
+        return error.exit_code if isinstance(error, RlvrError) else EXIT_FAILED
+
+
+def one_line(error: Exception, name: str) -> str:
+    """An error in a line: ours as it is, the system's with its file, anything else with how to see where it came from."""
+    if isinstance(error, RlvrError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename or 'standard output'}"
+    said = " ".join(str(error).split())[:LONGEST_LINE]
+    return f"{type(error).__name__}: {said}. Type: {name} ... --debug"
+
+
+def open_standard_streams() -> None:
+    """A closed standard stream (``>&-``) becomes /dev/null; else the next file that is opened would take its number and its output."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115  it lives as long as the process
+
+
+def discard_output() -> None:
+    """Nobody can take standard output any more; point it to /dev/null, so that Python's last flush does not fail as well."""
+    with contextlib.suppress(OSError, ValueError):  # a stream without a number, in tests
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def speak_utf8() -> None:
@@ -83,28 +146,6 @@ def speak_utf8() -> None:
         encoding = (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "")
         if encoding != "utf8" and hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-
-
-def run_command(name: str, argv: list[str], *, debug: bool) -> int:
-    """Import the verb's module, run it, and turn its errors into one line and an exit code."""
-    try:
-        return importlib.import_module(f"rlvr_cli.commands.{name}").run(argv)
-    except RlvrError as error:
-        if debug:
-            raise
-        print(f"rlvr {name}: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print(f"rlvr {name}: interrupted", file=sys.stderr)
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:  # `rlvr ls | head`
-        sys.stderr.close()
-        return EXIT_OK
-    except Exception as error:
-        if debug:
-            raise
-        print(f"rlvr {name}: {type(error).__name__}: {error}. Type: rlvr {name} ... --debug", file=sys.stderr)
-        return EXIT_FAILED
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rlvr_cli.arguments import Arguments
+
 EPILOGUE = """\
 examples:
   rlvr chat outputs/RUN                            talk; an empty line ends, /new starts over
@@ -15,13 +17,12 @@ examples:
   rlvr chat Qwen/Qwen2.5-0.5B-Instruct --max-tokens 256"""
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Arguments:
     """The command line of ``rlvr chat``."""
-    made = argparse.ArgumentParser(
+    made = Arguments(
         prog="rlvr chat",
         description="Talk to a run's model, with its own template, system prompt and prompt template.",
         epilog=EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument("run", metavar="RUN", help="a run folder, its name, a checkpoint folder or a hub id")
     made.add_argument("--sample", action="store_true", help="sample at the run's temperature (default: greedy)")

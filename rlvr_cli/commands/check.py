@@ -8,13 +8,13 @@ It takes exactly what ``rlvr train`` takes, and ends with 0 (it would run) or 2 
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
 from collections.abc import Iterator
 from typing import Any
 
+from rlvr_cli.arguments import Arguments
 from rlvr_cli.errors import EXIT_OK, EXIT_USAGE, RlvrError
 
 EPILOGUE = """\
@@ -29,14 +29,12 @@ marks: + holds, ! worth reading, x would stop the run, - does not apply"""
 MARKS = {"ok": ("+", "[green]✓[/]"), "note": ("!", "[yellow]![/]"), "fail": ("x", "[red]✗[/]"), "skip": ("-", "[dim]-[/]")}
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Arguments:
     """The flags; everything else on the line is what ``rlvr train`` would take."""
-    p = argparse.ArgumentParser(
+    p = Arguments(
         prog="rlvr check",
         description="Everything that can fail without training, in seconds, no GPU.",
         epilog=EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     p.add_argument("overrides", nargs="*", metavar="group=option | key=value", help="what rlvr train would take")
     p.add_argument("--json", action="store_true", help="one JSON object")

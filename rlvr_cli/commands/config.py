@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from rlvr_cli.arguments import Arguments
 from rlvr_cli.errors import EXIT_OK, ConfigError
 
 EPILOGUE = """\
@@ -40,14 +41,12 @@ def run(argv: list[str]) -> int:
     return show(args)
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Arguments:
     """The flags; words with ``=`` are what ``rlvr train`` would take, a word without is a group or key to show."""
-    p = argparse.ArgumentParser(
+    p = Arguments(
         prog="rlvr config",
         description="Show the composed configuration.",
         epilog=EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     p.add_argument("words", nargs="*", metavar="GROUP | group=option | key=value")
     p.add_argument("--root", choices=["train", "eval", "sample"], default="train", help="which command's configuration")

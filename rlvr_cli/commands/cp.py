@@ -6,13 +6,13 @@ conf/model/mine.yaml: choose it with model=mine
 
 from __future__ import annotations
 
-import argparse
-import shutil
 from pathlib import Path
 
+from rlvr_cli.arguments import Arguments
 from rlvr_cli.config.nearest import nearest
 from rlvr_cli.config.options import groups, options, search_dirs
 from rlvr_cli.errors import EXIT_OK, ConfigError
+from rlvr_cli.outputs import claim, writing
 
 EPILOGUE = """\
 examples:
@@ -24,11 +24,10 @@ examples:
 
 def run(argv: list[str]) -> int:
     """Copy one file; 2 where it does not exist, or the copy would overwrite."""
-    p = argparse.ArgumentParser(
+    p = Arguments(
         prog="rlvr cp",
         description="Copy a shipped configuration file here, to change it.",
         epilog=EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     p.add_argument("config", metavar="CONFIG", help="GROUP/OPTION, or train, or eval")
     p.add_argument("dest", metavar="DEST", nargs="?", help="a name, a file or a folder; default ./conf/CONFIG.yaml")
@@ -42,9 +41,10 @@ def run(argv: list[str]) -> int:
         raise ConfigError(
             what, where="rlvr cp", fix=f"rlvr cp {args.config} mine" if same else f"rlvr cp {args.config} {args.dest or ''} --force"
         )
-    dest.parent.mkdir(parents=True, exist_ok=True)
+    claim(dest, overwrite=True, where="DEST")
     if dest.resolve() != source.resolve():
-        shutil.copyfile(source, dest)
+        with writing(dest, where="DEST") as file:
+            file.write(source.read_text(encoding="utf-8"))
     print(f"{dest}{how_to_choose(dest)}")
     return EXIT_OK
 

@@ -8,13 +8,13 @@ x gpu out of memory: the GPU's memory ran out (3 lines in rank0.1.log)
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from rlvr_cli.arguments import Arguments
 from rlvr_cli.errors import EXIT_FAILED, EXIT_OK, RlvrError, RunDirError
 
 EPILOGUE = """\
@@ -26,11 +26,10 @@ examples:
 
 def run(argv: list[str]) -> int:
     """0 when nothing is wrong, 1 when something is, 2 when there is no such run or file."""
-    p = argparse.ArgumentParser(
+    p = Arguments(
         prog="rlvr doctor",
         description="What is wrong with this machine, or with a run or log.",
         epilog=EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     p.add_argument("target", nargs="?", metavar="RUN|LOG", help="a run or a log file; nothing: this machine")
     p.add_argument("--dir", default="outputs", help="folder of runs (run.dir)")

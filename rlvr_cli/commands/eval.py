@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
+
+from rlvr_cli.arguments import Arguments
 
 EPILOGUE = """\
 examples:
@@ -21,14 +22,13 @@ A run's template, stop ids, system prompt, data, reward and sampling are inherit
 comes before them. Results: outputs/RUN/eval/NAME/summary.json and samples.jsonl."""
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Arguments:
     """The command line of ``rlvr eval``."""
-    made = argparse.ArgumentParser(
+    made = Arguments(
         prog="rlvr eval",
         usage="rlvr eval checkpoint=RUN|DIR|HUB_ID|model=NAME [baseline=untrained|...] [eval.k=8] [eval.limit=200] [key=value]",
         description="Judge a checkpoint with its reward: accuracy and pass@k, each with a 95% interval.",
         epilog=EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument("words", nargs="*", metavar="key=value", help="checkpoint=, baseline=, eval.*, or anything that rlvr train takes")
     made.add_argument("--json", action="store_true", help="print the summary as JSON instead of a table")
@@ -37,8 +37,8 @@ def parser() -> argparse.ArgumentParser:
 
 def run(argv: list[str]) -> int:
     """Evaluate and show; returns the exit code."""
-    options, unknown = parser().parse_known_args(argv)
-    config, target, outputs = prepare([*options.words, *unknown], root="eval")
+    options = parser().parse_intermixed_args(argv)
+    config, target, outputs = prepare(options.words, root="eval")
     from rlvr_cli.evaluation.evaluate import evaluate
     from rlvr_cli.evaluation.show import show
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
+
+from rlvr_cli.arguments import Arguments
 
 EPILOGUE = """\
 examples:
@@ -15,13 +16,12 @@ examples:
 The model is the run's final/ (best by held-out accuracy), else last/, else its latest checkpoint. LoRA adapters are merged."""
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Arguments:
     """The command line of ``rlvr export``."""
-    made = argparse.ArgumentParser(
+    made = Arguments(
         prog="rlvr export",
         description="Write a run's model as a plain Hugging Face folder.",
         epilog=EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument("run", metavar="RUN", help="a run folder, its name, or a checkpoint folder")
     made.add_argument("dest", nargs="?", metavar="DEST", help="folder to write; must not exist (default: RUN/export)")
@@ -34,11 +34,13 @@ def run(argv: list[str]) -> int:
     args = parser().parse_args(argv)
     from rlvr_cli.errors import RunDirError
     from rlvr_cli.evaluation.target import find_target
+    from rlvr_cli.outputs import need_writable
 
     target = find_target(args.run, Path("outputs"))
     dest = Path(args.dest) if args.dest else (target.run or Path(target.path)) / "export"
     if dest.exists() and (not dest.is_dir() or any(dest.iterdir())):
         raise RunDirError(f"{dest} exists", where="DEST", fix=f"rlvr export {args.run} {dest}-2")
+    need_writable(dest.parent, where="DEST", what=str(dest), fix=f"rlvr export {args.run} FOLDER")
     export(target, dest, args.dtype)
     print(f"written: {dest}   next: rlvr eval checkpoint={dest}, or any tool that loads a Hugging Face folder")
     return 0

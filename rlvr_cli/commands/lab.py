@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from pathlib import Path
 
-from rlvr_cli.errors import EXIT_FAILED, EXIT_OK
+from rlvr_cli.arguments import Arguments
+from rlvr_cli.errors import EXIT_FAILED, EXIT_OK, MissingDependency
 
 EPILOGUE = """\
 examples:
@@ -17,26 +17,38 @@ examples:
 the derivation: docs/objective.md"""
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Arguments:
     """The verb's arguments."""
-    p = argparse.ArgumentParser(
+    p = Arguments(
         prog="rlvr lab",
         description="GRPO on a table of logits, in NumPy, in under a minute.",
         epilog=EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     p.add_argument("experiment", nargs="?", choices=("climb", "hack", "groups"), default="climb")
     p.add_argument("--seed", type=int, default=0, help="seeds sampling (default 0)")
     p.add_argument("--png", type=Path, metavar="FILE", help="also draw the climb to a PNG (needs matplotlib)")
+    p.add_argument("--force", action="store_true", help="write over a picture that exists")
     return p
 
 
 def run(argv: list[str]) -> int:
     """Exit code 0 only if the experiment showed what it is there to show."""
     args = parser().parse_args(argv)
+    if args.png:
+        claim_picture(args.png, force=args.force)
     if args.experiment == "climb":
         return climb(args.seed, args.png)
     return hack(args.seed) if args.experiment == "hack" else groups(args.seed)
+
+
+def claim_picture(path: Path, *, force: bool) -> None:
+    """Found wanting before a minute of learning, not after it."""
+    from rlvr_cli.machine import installed
+    from rlvr_cli.outputs import claim
+
+    if not installed("matplotlib"):
+        raise MissingDependency("a PNG needs matplotlib", where="--png", fix="pip install 'rlvr[plots]'")
+    claim(path, overwrite=force, where="--png", fix="--force, or another --png")
 
 
 def climb(seed: int, png: Path | None) -> int:

@@ -7,10 +7,10 @@ $ rlvr ls hardware
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
+from rlvr_cli.arguments import Arguments
 from rlvr_cli.config.nearest import nearest
 from rlvr_cli.config.options import GROUPS, Option, groups, options, search_dirs
 from rlvr_cli.errors import EXIT_OK, ConfigError
@@ -26,11 +26,10 @@ yours come first: a file ./conf/GROUP/NAME.yaml is an option, and hides a shippe
 
 def run(argv: list[str]) -> int:
     """Print the list; 2 where the name is none of the things above."""
-    p = argparse.ArgumentParser(
+    p = Arguments(
         prog="rlvr ls",
         description="The options of every configuration group.",
         epilog=EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     p.add_argument("name", nargs="?", help="a group, GROUP/OPTION, or a dotted key")
     p.add_argument("--json", action="store_true", help="one JSON object")

@@ -5,12 +5,13 @@ Each works on a built-in option (``math``), a dotted path (``rewards.mine.f``) o
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
 
+from rlvr_cli.arguments import Arguments
 from rlvr_cli.errors import EXIT_FAILED, EXIT_OK, ConfigError
+from rlvr_cli.outputs import claim
 
 EPILOGUE = """\
 verbs:
@@ -20,7 +21,7 @@ verbs:
         label completions in the terminal, one key each; resumes where it was left
   audit FN [data=FILE] [n=8] [max_blind=0.5]
         attack it; with data, what would guessing earn? exit 1 when something serious works
-  fit data=FILE [out=FILE.yaml] [folds=5]
+  fit data=FILE [out=FILE.yaml] [overwrite=true] [folds=5]
         learn an extraction rule from labelled answers (columns completion, answer), as YAML that a person can change
 examples:
   rlvr reward test math data=labelled.jsonl max_error=0.02
@@ -28,20 +29,18 @@ examples:
   rlvr reward audit rewards.mine.f data=train.jsonl --json
   rlvr reward audit format reward.terms.format.weight=0.5
 exit codes: 0 fine, 1 over the stated rate or something serious works, 2 usage"""
-OWN = ("data", "out", "n", "seed", "max_error", "max_false_accept", "label", "kind", "term", "worst", "max_blind", "folds")
+OWN = ("data", "out", "overwrite", "n", "seed", "max_error", "max_false_accept", "label", "kind", "term", "worst", "max_blind", "folds")
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Arguments:
     """The verb, the reward, and ``key=value`` words."""
-    p = argparse.ArgumentParser(
+    p = Arguments(
         prog="rlvr reward",
         usage="rlvr reward test|label|audit|fit [FN] [key=value ...] [--json]",
         description="Judge a reward function: how often is it wrong, and what fools it?",
         epilog=EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
-    p.add_argument("verb", choices=("test", "label", "audit", "fit"))
+    p.add_argument("verb", metavar="VERB", choices=("test", "label", "audit", "fit"))
     p.add_argument("words", nargs="*", metavar="FN | key=value")
     p.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     return p
@@ -123,6 +122,7 @@ def label(words: Words, as_json: bool) -> int:
 
     data = require_file(words.text("data", "data=outputs/RUN/samples.jsonl"))
     out = Path(words.text("out", "out=labelled.jsonl"))
+    claim(out, overwrite=True)  # labels are appended, so a file that exists is taken up again
     rows = [row for _, row in read_rows(str(data), {}) if isinstance(row, dict)]
     chosen = draw(rows, words.number("n", 100, int), seed=words.number("seed", 0, int))
     counts = label_rows(chosen, out, pressed=keys())
@@ -146,6 +146,9 @@ def fit(words: Words, as_json: bool) -> int:
     """Learn an extraction rule."""
     from rlvr_cli.audit.fit import lines_of, run_fit
 
-    report = run_fit(words.text("data", "data=answers.jsonl"), out=words.values.get("out"), folds=words.number("folds", 5, int))
+    data, out = words.text("data", "data=answers.jsonl"), words.values.get("out")
+    if out:
+        claim(out, overwrite=words.values.get("overwrite") == "true")
+    report = run_fit(data, out=out, folds=words.number("folds", 5, int))
     show(lines_of(report), report.as_dict(), as_json)
     return EXIT_OK

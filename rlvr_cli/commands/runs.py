@@ -7,12 +7,12 @@ tiny-arithmetic-math-20261129-214500       finished  200    0.415 -> 0.980  0.89
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
+from rlvr_cli.arguments import Arguments
 from rlvr_cli.errors import EXIT_OK
 
 EPILOGUE = """\
@@ -27,8 +27,10 @@ COLUMNS = ("run", "state", "steps", "accuracy", "reward", "minutes", "started")
 
 def run(argv: list[str]) -> int:
     """Print one line a run."""
-    p = argparse.ArgumentParser(
-        prog="rlvr runs", description="The runs in outputs/.", epilog=EPILOGUE, formatter_class=argparse.RawDescriptionHelpFormatter
+    p = Arguments(
+        prog="rlvr runs",
+        description="The runs in outputs/.",
+        epilog=EPILOGUE,
     )
     p.add_argument("--dir", default="outputs", help="folder of runs (run.dir)")
     p.add_argument("--json", action="store_true", help="one JSON line a run")

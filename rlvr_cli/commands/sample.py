@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from pathlib import Path
 from typing import Any
+
+from rlvr_cli.arguments import Arguments
+from rlvr_cli.outputs import claim, writing
 
 EPILOGUE = """\
 examples:
@@ -19,14 +21,13 @@ examples:
 Each draw has its own seed, made of sample.seed, the prompt and the draw's number: the same command writes the same file."""
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Arguments:
     """The command line of ``rlvr sample``."""
-    made = argparse.ArgumentParser(
+    made = Arguments(
         prog="rlvr sample",
         usage="rlvr sample checkpoint=RUN|DIR|HUB_ID [dataset=...] [reward=...] [sample.k=8] [sample.keep=all|accepted|pairs] [key=value]",
         description="Draw k completions of each prompt from a checkpoint, score them, and write JSON lines.",
         epilog=EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument("words", nargs="*", metavar="key=value", help="checkpoint=, sample.*, or anything that rlvr train takes")
     return made
@@ -34,13 +35,15 @@ def parser() -> argparse.ArgumentParser:
 
 def run(argv: list[str]) -> int:
     """Draw, score, select, write; returns the exit code."""
-    options, unknown = parser().parse_known_args(argv)
+    options = parser().parse_intermixed_args(argv)
     from rlvr_cli.commands.eval import prepare, say
 
-    config, target, outputs = prepare([*options.words, *unknown], root="sample")
+    config, target, outputs = prepare(options.words, root="sample")
+    place = destination(config, target, outputs)
+    if place:
+        claim(place, overwrite=config.sample.overwrite, where="sample.out", fix="sample.overwrite=true, or sample.out=OTHER.jsonl")
     rows, records = draw(config, target, say)
     lines = select(config, rows, records, say)
-    place = destination(config, target, outputs)
     write(lines, place)
     if place:
         say(f"written: {place} ({len(lines)} lines)")
@@ -128,7 +131,5 @@ def write(lines: list[dict[str, Any]], place: Path | None) -> None:
     if place is None:
         sys.stdout.write(text)
         return
-    place.parent.mkdir(parents=True, exist_ok=True)
-    part = place.with_name(f".{place.name}.part")
-    part.write_text(text, encoding="utf-8", errors="backslashreplace")
-    part.replace(place)
+    with writing(place, where="sample.out") as file:
+        file.write(text)

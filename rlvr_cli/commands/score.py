@@ -5,16 +5,18 @@ Rows stream in batches; a line that cannot be scored is named on standard error 
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TextIO
+from pathlib import Path
+from typing import IO, Any
 
+from rlvr_cli.arguments import Arguments
 from rlvr_cli.errors import EXIT_FAILED, EXIT_OK, ConfigError
+from rlvr_cli.outputs import claim, writing
 
 EPILOGUE = """\
 a row:  {"completion": "... <answer>4</answer>", "answer": "4"}     and any columns its reward needs
@@ -26,7 +28,7 @@ examples:
   rlvr score reward=math data=answers.jsonl dataset.columns.completion=response dataset.columns.answer=target
 exit codes: 0 every line was scored, 1 some lines could not be read, 2 the reward or the file can not be used"""
 NOT_APPLICABLE, NO_TERM = "not applicable", "no term applies to this row"
-OWN = ("reward", "data", "out", "batch")
+OWN = ("reward", "data", "out", "overwrite", "batch")
 PROGRESS_S = 5.0
 
 
@@ -59,18 +61,19 @@ class Tally:
         return f"rlvr score: {', '.join(parts)}, {self.rows / seconds:.0f} rows/s"
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Arguments:
     """For ``--help``; the words are ``key=value``."""
-    p = argparse.ArgumentParser(
+    p = Arguments(
         prog="rlvr score",
-        usage="rlvr score reward=NAME data=FILE|- [out=FILE] [batch=64] [reward.KEY=VALUE]",
+        usage="rlvr score reward=NAME data=FILE|- [out=FILE] [overwrite=true] [batch=64] [reward.KEY=VALUE]",
         description="Score completions in a file: one JSON object a line in, the same with scores out.",
         epilog=EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     p.add_argument(
-        "words", nargs="*", metavar="key=value", help="reward (an option of `rlvr ls reward`, or a dotted path), data, out, batch"
+        "words",
+        nargs="*",
+        metavar="key=value",
+        help="reward (an option of `rlvr ls reward`, a dotted path), data, out, overwrite, batch",
     )
     return p
 
@@ -85,13 +88,22 @@ def run(argv: list[str]) -> int:
             raise ConfigError(f"rlvr score needs {key}=", where="command line", fix=f"rlvr score reward=math data=FILE ({fix})")
     choice = scoring.choose(mine["reward"], overrides)
     choice.bound()  # a reward that can not be resolved ends here, before any row is read
+    over = yes_or_no("overwrite", mine.get("overwrite", "false"))
+    place = claim(mine["out"], overwrite=over) if mine.get("out") else None
     tally = Tally()
-    with output(mine.get("out")) as out:
+    with output(place) as out:
         for row in scored(choice, mine["data"], batch_size(mine.get("batch", "64")), tally):
             out.write(scoring.json_line(row) + "\n")
             tally.add(row)
     finish(tally)
     return EXIT_FAILED if tally.broken else EXIT_OK
+
+
+def yes_or_no(key: str, text: str) -> bool:
+    """A word that is true or false."""
+    if text.lower() not in ("true", "false"):
+        raise ConfigError(f"{key} must be true or false, not {text!r}", where="command line", fix=f"{key}=true")
+    return text.lower() == "true"
 
 
 def batch_size(text: str) -> int:
@@ -101,39 +113,14 @@ def batch_size(text: str) -> int:
     return int(text)
 
 
-class output:
+@contextlib.contextmanager
+def output(place: Path | None) -> Iterator[IO[str]]:
     """The file ``out=``, written whole or not at all, or standard output."""
-
-    def __init__(self, path: str | None):
-        import os
-
-        self.path = path
-        # A device or a pipe (/dev/null) is written straight: renaming over it would destroy it.
-        straight = path is not None and os.path.exists(path) and not os.path.isfile(path)
-        self.part = path if straight else f"{path}.part"
-
-    def __enter__(self) -> TextIO:
-        if self.path is None:
-            return sys.stdout
-        try:
-            self.file = open(self.part, "w", encoding="utf-8")
-        except OSError as error:
-            raise ConfigError(f"can not write {self.path}: {error.strerror}", where="out") from error
-        return self.file
-
-    def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
-        import os
-
-        if self.path is None:
-            sys.stdout.flush()
-            return
-        self.file.close()
-        if self.part == self.path:
-            return
-        if kind is None:
-            os.replace(self.part, self.path)
-        else:
-            os.remove(self.part)
+    if place is None:
+        yield sys.stdout
+        return
+    with writing(place) as file:
+        yield file
 
 
 def scored(choice: Any, source: str, size: int, tally: Tally) -> Iterable[dict[str, Any]]:

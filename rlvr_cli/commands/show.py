@@ -10,11 +10,11 @@ eval/accuracy  ▁▅▇█       0.415 -> 0.980
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
 
+from rlvr_cli.arguments import Arguments
 from rlvr_cli.errors import EXIT_OK
 
 EPILOGUE = """\
@@ -40,8 +40,10 @@ WIDTH = 40
 
 def run(argv: list[str]) -> int:
     """Print the run's page, one metric, or some samples."""
-    p = argparse.ArgumentParser(
-        prog="rlvr show", description="A run in the terminal.", epilog=EPILOGUE, formatter_class=argparse.RawDescriptionHelpFormatter
+    p = Arguments(
+        prog="rlvr show",
+        description="A run in the terminal.",
+        epilog=EPILOGUE,
     )
     p.add_argument("run", metavar="RUN", nargs="?", default="latest", help="a folder, a name, the start of one, or latest")
     p.add_argument("--dir", default="outputs", help="folder of runs (run.dir)")

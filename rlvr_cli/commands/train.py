@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from rlvr_cli.arguments import Arguments
 from rlvr_cli.errors import EXIT_OK
 
 EPILOGUE = """\
@@ -27,14 +28,12 @@ examples:
 groups and their options: rlvr ls; a group's keys: rlvr config GROUP"""
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Arguments:
     """The flags; everything else on the line is a Hydra override."""
-    p = argparse.ArgumentParser(
+    p = Arguments(
         prog="rlvr train",
         description="Train a model with verifiable rewards.",
         epilog=EPILOGUE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     p.add_argument("overrides", nargs="*", metavar="group=option | key=value", help="choices and values, in Hydra's grammar")
     p.add_argument("-m", "--multirun", action="store_true", help="run every combination of comma-separated values")

@@ -10,9 +10,7 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +19,7 @@ from typing import Any, TypeVar
 
 from rlvr_cli.data.sources import Broken, find_path, parse_line, read_file, read_folder
 from rlvr_cli.errors import DataError
+from rlvr_cli.outputs import claim, writing
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -60,21 +59,20 @@ def write_rows(rows: Iterable[Row], out: str | None) -> int:
     """Write JSON lines to ``out`` (``.gz`` packs; None or ``-`` is standard output) and return how many."""
     if out in (None, "-"):
         return _write(rows, sys.stdout)
-    path = Path(out).expanduser()
-    straight = path.exists() and not path.is_file()  # a device or a pipe (/dev/null): renaming over it would destroy it
-    part = path if straight else path.with_name(path.name + ".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with gzip.open(part, "wt", encoding="utf-8") if path.suffix == ".gz" else open(part, "w", encoding="utf-8") as file:
-            count = _write(rows, file)
-        if not straight:
-            os.replace(part, path)
-    except OSError as error:
-        raise DataError(f"{out} cannot be written: {error.strerror}", where="out") from error
-    finally:
-        if not straight:
-            part.unlink(missing_ok=True)
-    return count
+    with writing(Path(out).expanduser()) as file:
+        return _write(rows, file)
+
+
+def claim_all(settings: dict[str, Any], *keys: str) -> None:
+    """Each file that a verb will write, claimed before the work starts: none overwrites without ``overwrite=true``, none is an input."""
+    read = {Path(str(settings[key])).expanduser().resolve() for key in ("data", "against") if isinstance(settings.get(key), str)}
+    for key in keys:
+        out = settings.get(key)
+        if out in (None, "-"):
+            continue
+        if Path(str(out)).expanduser().resolve() in read:
+            raise DataError(f"{out} is what this command reads", where=key, fix=f"{key}=OTHER.jsonl")
+        claim(str(out), overwrite=settings["overwrite"], where=key, fix=f"overwrite=true, or {key}=OTHER")
 
 
 def _write(rows: Iterable[Row], file: Any) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from rlvr_cli.outputs import writing
 from rlvr_cli.report import sections
 from rlvr_cli.report.load import RunData, load_run
 from rlvr_cli.report.style import CSS
@@ -34,8 +35,6 @@ def page(runs: Sequence[RunData]) -> str:
 def write_report(paths: Sequence[Path], out: Path) -> list[RunData]:
     """Read the runs, write the page whole, and return the runs for the command's own words."""
     runs = [load_run(path) for path in paths]
-    out.parent.mkdir(parents=True, exist_ok=True)
-    part = out.with_name(f".{out.name}.part")
-    part.write_text(page(runs), encoding="utf-8", errors="replace")
-    part.replace(out)
+    with writing(out, where="--out", errors="replace") as file:
+        file.write(page(runs))
     return runs

@@ -129,7 +129,7 @@ def test_decontaminate_reports_each_match(capsys, tmp_path):
         (["generate", "arithmetic", "min"], "'min' is not key=value"),
         (["generate", "arithmetic", "min=9", "max=3"], "range 9 to 3"),
         (["generate", "arithmetic", "brackets=7"], "brackets=7 is not true or false"),
-        (["generate", "arithmetic", "count=1", "prove=false", "out=/proc/nothing/x.jsonl"], "cannot be written"),
+        (["generate", "arithmetic", "count=1", "prove=false", "out=/proc/nothing/x.jsonl"], "can not be written"),
         (["show"], "needs one file or dataset option"),
         (["show", "nowhere.jsonl"], "there is no file 'nowhere.jsonl'"),
         (["show", "gsm9k"], "gsm8k"),

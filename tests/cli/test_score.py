@@ -120,7 +120,7 @@ def test_not_applicable_and_not_judged_are_told_apart(here, capsys):
         (["reward=rewards.process.steps", "data=rows.jsonl"], "needs the column 'steps'"),
         (["reward=rewards.format.answer_tag", "data=rows.jsonl", "reward.terms.answer_tag.options.lats=true"], "options.last=True"),
         (["reward=rewards.format.answer_tag", "data=rows.jsonl", "trainer.max_steps=3"], "not an override of this reward"),
-        (["reward=format_only", "data=rows.jsonl", "out=no/such/folder/x"], "can not write"),
+        (["reward=format_only", "data=rows.jsonl", "out=rows.jsonl/x"], "can not be written"),
     ],
 )
 def test_usage_errors_are_one_line_and_exit_2(here, capsys, words, says):

@@ -5,11 +5,11 @@ Rows go to a file or standard output, what is said about them to standard error,
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from rlvr_cli.arguments import Arguments
 from rlvr_cli.errors import ConfigError
 
 Row = dict[str, Any]
@@ -17,25 +17,32 @@ Row = dict[str, Any]
 FILE_KEYS = {
     "data": "a file, a folder, or - for standard input",
     "out": "where the kept rows go; else standard output",
+    "overwrite": "write over files that exist (default false)",
     "dropped": "a file for the dropped rows, each with its reason in the column `dropped`",
     "column": "column with the question",
     "on_broken": "stop at a line that cannot be read, or drop it and say so",
     "encoding": "of the file",
 }
-FILE_DEFAULTS: dict[str, Any] = {"data": None, "out": None, "dropped": None, "column": None, "on_broken": "stop", "encoding": "utf-8"}
+FILE_DEFAULTS: dict[str, Any] = {
+    "data": None,
+    "out": None,
+    "overwrite": False,
+    "dropped": None,
+    "column": None,
+    "on_broken": "stop",
+    "encoding": "utf-8",
+}
 
 
 def words_of(verb: str, argv: Sequence[str], about: str, keys: dict[str, str], examples: str, first: str | None = None) -> list[str]:
     """The words after the verb; ``--help`` prints the keys, the examples, and leaves."""
     width = max(map(len, keys), default=0)
     listed = "\n".join(f"  {key:<{width}}  {text}" for key, text in keys.items())
-    parser = argparse.ArgumentParser(
+    parser = Arguments(
         prog=f"rlvr data {verb}",
         usage=f"rlvr data {verb} {f'{first} ' if first else ''}[key=value]",
         description=about,
         epilog=f"keys:\n{listed}\n\nexamples:\n{examples}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("words", nargs="*", metavar="key=value" if first is None else f"{first} key=value")
     return parser.parse_intermixed_args(list(argv)).words
@@ -49,12 +56,14 @@ def say(*lines: str) -> None:
 
 def file_words(verb: str, argv: Sequence[str], about: str, keys: dict[str, str], defaults: dict[str, Any], examples: str) -> dict[str, Any]:
     """The settings of a verb that reads ``data=`` and writes ``out=``."""
+    from rlvr_cli.data.files import claim_all
     from rlvr_cli.data.words import parse_words
 
     words = words_of(verb, argv, about, {**FILE_KEYS, **keys}, examples)
     settings = parse_words(words, {**FILE_DEFAULTS, **defaults}, command=verb)
     if settings["data"] is None:
         raise ConfigError(f"rlvr data {verb} needs data=", where="command line", fix=f"rlvr data {verb} data=FILE.jsonl out=OUT.jsonl")
+    claim_all(settings, "out", "dropped", "report")
     return settings
 
 

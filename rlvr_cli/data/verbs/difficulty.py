@@ -31,10 +31,11 @@ EXAMPLES = """\
 def run(argv: Sequence[str]) -> int:
     """Rate the prompts, say how they spread, write them."""
     from rlvr_cli.data.difficulty import pass_rates
-    from rlvr_cli.data.files import write_rows
+    from rlvr_cli.data.files import claim_all, write_rows
 
     words = words_of("difficulty", argv, ABOUT, KEYS, EXAMPLES)
     mine, rest = _own_words(words)
+    claim_all(mine, "out")
     config, target = _prepared(mine, rest)
     rows = _rows(config, mine)
     rates = pass_rates(config, target.path, rows, say)
@@ -48,7 +49,7 @@ def _own_words(words: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
     """This verb's own settings, and the words that configure the evaluation."""
     from rlvr_cli.data.words import parse_words
 
-    defaults = {"data": None, "k": 8, "split": "train", "limit": None, "out": None}
+    defaults = {"data": None, "k": 8, "split": "train", "limit": None, "out": None, "overwrite": False}
     own = [word for word in words if word.partition("=")[0] in defaults]
     mine = parse_words(own, defaults, command="difficulty")
     for key in ("k", "limit"):

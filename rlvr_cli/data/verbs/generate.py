@@ -20,19 +20,20 @@ EXAMPLES = """\
   rlvr data generate arithmetic --help                     a generator's own keys
 built in: arithmetic, countdown, expression_game, json_extraction, knights_knaves, mini_sudoku, mixed, multiple_choice,
   number_facts, programs, reasoning_gym, sql, word_problems; or a dotted path to your own"""
-COMMON = {"count": 100, "seed": 0, "side": "all", "out": None, "prove": True}
+COMMON = {"count": 100, "seed": 0, "side": "all", "out": None, "overwrite": False, "prove": True}
 COMMON_HELP = {
     "count": "rows, all with different prompts (default 100)",
     "seed": "the same rows for the same seed (default 0)",
     "side": "train, eval (the tenth that training holds out, whatever the seed) or all",
     "out": "a file (.jsonl, also .gz); else standard output",
+    "overwrite": "write over a file that exists (default false)",
     "prove": "judge each gold by its own reward (default true)",
 }
 
 
 def run(argv: Sequence[str]) -> int:
     """0 done, 1 when a gold was refused by its own reward."""
-    from rlvr_cli.data.files import write_rows
+    from rlvr_cli.data.files import claim_all, write_rows
     from rlvr_cli.data.generate import generator_keys, takes_any_key
     from rlvr_cli.data.words import parse_words
 
@@ -45,6 +46,7 @@ def run(argv: Sequence[str]) -> int:
     rest = [word for word in words if word != name]
     settings = parse_words(rest, {**COMMON, **own}, command=f"generate {name}", loose=takes_any_key(name))
     common = {key: settings.pop(key) for key in COMMON}
+    claim_all(common, "out")
     rows = draw(name, common, settings)
     refused = _prove(rows) if common["prove"] else 0
     written = write_rows(({k: v for k, v in row.items() if k != "split_key"} for row in rows), common["out"])
