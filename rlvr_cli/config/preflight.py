@@ -327,12 +327,18 @@ def reward(world: World) -> str:
 
 
 def sandbox(world: World) -> str | None:
-    """Where a reward runs the model's own code, the confinement that this machine offers."""
-    if not any(t.fn.startswith("rewards.code.") for t in world.config.reward.terms.values()):
-        return None
-    from rlvr_cli.verifiers.sandbox import describe
+    """Where a reward runs the model's own code or queries, the confinement that this machine offers."""
+    terms = world.config.reward.terms.values()
+    said = []
+    if any(t.fn.startswith("rewards.code.") for t in terms):
+        from rlvr_cli.verifiers.sandbox import describe
 
-    return str(describe())
+        said.append(describe())
+    for engine in sorted({str(t.options.get("engine", "sqlite")) for t in terms if t.fn.startswith("rewards.sql.")}):
+        from rlvr_cli.verifiers.sql import describe as describe_engine
+
+        said.append(describe_engine(engine))
+    return "; ".join(said) or None
 
 
 def data(world: World) -> str:
@@ -431,6 +437,15 @@ def gold(world: World) -> str | None:
     return Note("; ".join(lines)) if bad or not tried else lines[0]
 
 
+def reward_call(world: World) -> str | None:
+    """A reward that can not say what a perfect answer is, is called once on the data's own rows: a bug in it is found here, not at step 1."""
+    if world.rows is None:
+        return None
+    from rlvr_cli.rewards_api.probe import probe
+
+    return probe(world.config.reward, world.terms, world.rows.train)
+
+
 def disk(world: World) -> str | None:
     """Room for the checkpoints that will be kept."""
     config = world.config
@@ -507,6 +522,7 @@ CHECKS: tuple[Callable[[World], str | None], ...] = (
     steps,
     heldout,
     gold,
+    reward_call,
     memory,
     disk,
     shared_memory,

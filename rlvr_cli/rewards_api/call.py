@@ -66,8 +66,12 @@ def sample_of(completion: Completion) -> str:
     return repr(text if len(text) <= SAMPLE_CHARS else text[:SAMPLE_CHARS] + "...")
 
 
+class DeadlinePassed(Exception):
+    """Our own deadline; a TimeoutError is the function's (a judge's server that did not answer)."""
+
+
 def run(call: Callable[[], Any], timeout_s: float) -> Any:
-    """The value of ``call()``, awaited if need be. Raises TimeoutError after ``timeout_s`` seconds, or what it raised."""
+    """The value of ``call()``, awaited if need be. Raises DeadlinePassed after ``timeout_s`` seconds, or what it raised."""
     box: dict[str, Any] = {}
 
     def work() -> None:
@@ -81,7 +85,7 @@ def run(call: Callable[[], Any], timeout_s: float) -> Any:
     thread.start()
     thread.join(timeout_s)
     if thread.is_alive():
-        raise TimeoutError
+        raise DeadlinePassed
     if "error" in box:
         raise box["error"]
     return box["value"]
@@ -96,7 +100,7 @@ def scores_of(name: str, call: Callable[[Sequence[int]], Any], completions: Sequ
     n = len(completions)
     try:
         return run(lambda: call(range(n)), timeout_s)
-    except TimeoutError as error:
+    except DeadlinePassed as error:
         what = f"reward {name!r} did not answer within {timeout_s:g} s on {n} completions; the first: {sample_of(completions[0])}"
         raise RewardError(what, fix="reward.pool.batch_timeout_s=...") from error
     except RlvrError:

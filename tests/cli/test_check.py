@@ -193,6 +193,12 @@ def test_code_rewards_name_their_confinement(rlvr: Callable) -> None:
     assert "sandbox" in found["sandbox"]["text"]
 
 
+def test_sql_rewards_name_the_confinement_of_their_engine(rlvr: Callable) -> None:
+    found = states(rlvr("check", *FEW, "reward=sql", "--json").out)
+    assert found["sandbox"]["text"].startswith("SQL engine sqlite: its own process (")
+    assert "rlimits" in found["sandbox"]["text"] and "but it" not in found["sandbox"]["text"]
+
+
 def test_disk_that_is_too_small_is_said(monkeypatch: pytest.MonkeyPatch, rlvr: Callable) -> None:
     monkeypatch.setattr(preflight, "free_gib", lambda path: 0.5)
     assert states(rlvr("check", *FEW, "--json").out)["disk"]["state"] == "note"

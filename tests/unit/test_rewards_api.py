@@ -40,6 +40,8 @@ def raises(completions, **kwargs):
     if any("bad" in c for c in completions):
         raise ValueError("no such\\nthing")
     return [0.0] * len(completions)
+def times_out(completions, **kwargs):
+    raise TimeoutError("the server of the judge did not answer")
 def leaves(completions, **kwargs):
     raise SystemExit(0)
 def hangs(completions, **kwargs):
@@ -191,6 +193,7 @@ def test_no_terms_is_an_error():
         ("text", "gave a str"),
         ("none_at_all", "returned a NoneType"),
         ("leaves", "'t' raised SystemExit: 0 on completion 0: 'good'"),
+        ("times_out", "'t' raised TimeoutError: the server of the judge did not answer on completion 0: 'good'"),
     ],
 )
 def test_a_reward_that_breaks_is_named_with_its_sample(user, fn, says):

@@ -24,13 +24,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlvr_cli.verifiers.sql.engine import EngineError, Result, engine
+from rlvr_cli.verifiers.sql.engine import EngineError, Result, check_engine, engine
 from rlvr_cli.verifiers.sql.gold import BrokenTask, Gold, golds_of, volatile
 from rlvr_cli.verifiers.sql.task import Task, task_of
 from rlvr_cli.verifiers.sql.text import query_of
 from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
 
-__all__ = ["cacheable", "confinement", "gold_completion", "judge"]
+__all__ = ["cacheable", "confinement", "describe", "gold_completion", "judge"]
 
 CPU_S = 1.0  # seconds of CPU that a query may take, or GOLD_FACTOR times what the gold query took
 GOLD_FACTOR = 5.0
@@ -73,6 +73,14 @@ def confinement(name: str = "sqlite") -> dict[str, list[str]]:
     started = engine(name)
     started.ask("", "SELECT 1")
     return started.confinement
+
+
+def describe(name: str = "sqlite") -> str:
+    """One line for ``rlvr check``."""
+    check_engine(name)
+    found = confinement(name)
+    leaks = f"; but it {', '.join(found['leaks'])}" if found["leaks"] else ""
+    return f"SQL engine {name}: its own process ({', '.join(found['held'])}){leaks}"
 
 
 def _verdict(query: str, task: Task, golds: list[list[Gold]], engine_name: str, cpu_s: float) -> Verdict:
