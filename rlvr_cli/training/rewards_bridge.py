@@ -15,7 +15,7 @@ from typing import Any
 from rlvr_cli import rewards_api as api
 from rlvr_cli.errors import RlvrError, TrainingError
 
-NOT_COLUMNS = ("prompt", "completion", "completion_ids")
+NOT_COLUMNS = ("prompt", "completion", "completion_ids", "row_index")
 
 
 @dataclass
@@ -31,17 +31,6 @@ class Scored:
     def term_means(self) -> dict[str, float | None]:
         """Mean raw score of each term over the rows it applies to and could judge."""
         return {name: mean_of([s for s in result.scores if s is not None]) for name, result in self.results.items()}
-
-
-    def tied_share(self, weights: Sequence[float], num_generations: int) -> float:
-        """Share of groups whose weighted totals are all alike; rows left out do not count, a group of only those is tied."""
-        import numpy as np
-
-        left_out = np.isnan(self.matrix).all(axis=1)
-        totals = np.where(left_out, np.nan, np.nansum(self.matrix * np.asarray(weights, dtype=np.float32), axis=1))
-        groups = totals.reshape(-1, num_generations)
-        spread = [np.ptp(group[~np.isnan(group)]) if not np.isnan(group).all() else 0.0 for group in groups]
-        return float(np.mean(np.isclose(spread, 0.0)))
 
 
 def mean_of(values: Sequence[float]) -> float | None:
@@ -103,6 +92,19 @@ class RewardBridge:
         left_out = sum(total is None for total in composed.total)
         self.stop_when_blind(left_out, len(composed.total), composed.unjudged)
         return Scored(results, np.asarray(values, dtype=np.float32), answers, composed.unjudged, left_out)
+
+    def with_groups(self, base: Scored, other: Scored, pairs: Sequence[tuple[int, int]], num_generations: int) -> Scored:
+        """``base`` with group ``a`` replaced by ``other``'s group ``b``, for each (a, b): the batch as if it had been so from the start."""
+        source = [(base, row) for row in range(len(base.answers))]
+        for a, b in pairs:
+            for j in range(num_generations):
+                source[a * num_generations + j] = (other, b * num_generations + j)
+        keys = ("scores", "reasons", "extracted", "applicable")
+        results = {
+            name: api.TermResult(*([getattr(part.results[name], key)[row] for part, row in source] for key in keys))
+            for name in base.results
+        }
+        return self.judged(results, [part.answers[row] for part, row in source])
 
     def stop_when_blind(self, left_out: int, rows: int, why: dict[str, int]) -> None:
         """Training on the rows that happen to be judged would be training on something else than asked."""

@@ -21,6 +21,7 @@ from trl import GRPOTrainer
 
 from rlvr_cli.config.schema import DynamicSampling as Refill
 from rlvr_cli.training import live_rows
+from rlvr_cli.training.dynamic_sampling import alive_groups
 from rlvr_cli.training.prompt_choice import PromptChoice
 from rlvr_cli.training.rewards_bridge import RewardBridge, Scored
 from rlvr_cli.training.sampler import EpochRepeatSampler
@@ -46,7 +47,7 @@ class RLVRTrainer(GRPOTrainer):
         for listed in (self.reward_funcs, self.reward_func_names, self.reward_processing_classes):
             del listed[len(bridge.terms) :]  # an environment's get_reward is paid by a term of its own: rewards.environment.end_state
         self.bridge = bridge
-        self.skip_dead_rows = skip_dead_rows
+        self.skip_dead_rows, self.skipping = skip_dead_rows, False
         self.scored: Scored | None = None
         self.seconds: dict[str, float] = defaultdict(float)
         self.extras: dict[str, Any] = {}
@@ -87,7 +88,7 @@ class RLVRTrainer(GRPOTrainer):
             metrics[f"rewards/{name}/mean"][-1] = float("nan") if mean is None else mean
         if self.scale_rewards == "batch" or self.multi_objective_aggregation == "normalize_then_sum":
             # TRL looks at the whole batch's deviation here, which says nothing of groups
-            metrics["frac_reward_zero_std"][-1] = self.scored.tied_share(self.reward_weights.tolist(), self.num_generations)
+            metrics["frac_reward_zero_std"][-1] = float((~alive_groups(self, self.scored)).mean())
         metrics["unjudged"].append(float(self.scored.left_out))
         if self.scored.unjudged:
             self.extras["unjudged_reasons"] = self.scored.unjudged
@@ -100,7 +101,7 @@ class RLVRTrainer(GRPOTrainer):
         return self.sampling.generated(prompts, fields) if self.model.training else fields
 
     def generate_again(self, prompts: list[Any]) -> tuple[Any, ...]:
-        """Completions of further prompts, as ``_generate`` returns them. The metrics of lengths stay those of the first, unchosen prompts."""
+        """Completions of further prompts, as ``_generate`` returns them. Metrics of lengths stay those of the first ones."""
         metrics = self._metrics["train"]
         before = {name: len(values) for name, values in metrics.items() if name != "num_tokens"}
         fields = super()._generate(prompts)
@@ -109,7 +110,8 @@ class RLVRTrainer(GRPOTrainer):
         return fields
 
     def _compute_loss(self, model, inputs):
-        if not (self.skip_dead_rows and self.model.training and live_rows.can_skip(self, inputs)):
+        self.skipping = self.skip_dead_rows and self.model.training and live_rows.can_skip(self, inputs)
+        if not self.skipping:
             return super()._compute_loss(model, inputs)
         live = live_rows.only_live(inputs)
         return super()._compute_loss(model, live) * live_rows.scale(self.loss_type, inputs, live)

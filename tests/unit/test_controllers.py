@@ -36,7 +36,7 @@ class Trainer(SimpleNamespace):
     """What a controller touches of the trainer: TRL's lists of measured numbers, and the settings that it moves."""
 
     def __init__(self, **settings: Any):
-        super().__init__(_metrics={"train": {}}, extras={}, **settings)
+        super().__init__(_metrics={"train": {}}, extras={}, skipping=False, **settings)
 
     def measure(self, **numbers: float) -> None:
         for name, value in numbers.items():
@@ -297,12 +297,17 @@ def test_schema_errors_name_the_key_and_the_legal_values(word: str, says: str, t
     assert word.split("=")[0].rsplit(".", 1)[0] in str(caught.value)
 
 
-def test_tied_groups_are_counted_by_group_where_trl_looks_at_the_batch() -> None:
-    import numpy as np
-
-    from rlvr_cli.training.rewards_bridge import Scored
-
-    nan = math.nan
-    matrix = [[1, 0], [0, 2], [1, 1], [0, 1], [1, nan], [nan, nan], [nan, nan], [nan, nan]]  # totals 1 1 | 1.5 .5 | 1 - | - -
-    scored = Scored({}, np.array(matrix, dtype=np.float32), [])
-    assert scored.tied_share([1.0, 0.5], 2) == 0.75
+@pytest.mark.parametrize(
+    ("numbers", "skipping", "tied", "entropy"),
+    [
+        ({"entropy": 0.1, "frac_reward_zero_std": 0.75}, False, 0.75, 0.1),  # TRL's pass over all rows
+        ({"entropy": 0.1, "frac_reward_zero_std": 0.75}, True, 0.75, 0.04),  # only rows with signal went through
+        ({"entropy": 0.1, "frac_reward_zero_std": 0.0, "dynamic_sampling__dead_before": 0.5}, True, 0.5, 0.04),  # and were refilled
+        ({"entropy": 1.0, "frac_reward_zero_std": 1.0}, True, 1.0, 0.4),  # all wrong and uncertain: hard, not collapsed
+    ],
+)
+def test_entropy_is_that_of_the_prompts_as_drawn(tmp_path, numbers: dict, skipping: bool, tied: float, entropy: float) -> None:
+    seen = guard(tmp_path, "warn")
+    seen.trainer.skipping = skipping
+    step(seen, **numbers)
+    assert (seen.tied, seen.entropy()) == (tied, pytest.approx(entropy))

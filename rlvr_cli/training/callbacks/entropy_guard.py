@@ -41,8 +41,10 @@ class EntropyGuard(Controller):
         self.coef = starting_coef(config)
 
     def on_step_end(self, args, state, control, **kwargs):
-        entropy, tied = self.measured("entropy"), self.measured("frac_reward_zero_std")
+        tied = self.measured("dynamic_sampling/dead_before")  # of the prompts as drawn; the refilled batch has few
+        tied = self.measured("frac_reward_zero_std") if tied is None else tied
         self.tied = self.tied if tied is None else tied  # a step that reuses completions has the groups of the one before
+        entropy = self.entropy()
         if entropy is None:
             return control
         collapsed = entropy < self.settings.floor and self.tied > self.settings.dead_share
@@ -50,6 +52,15 @@ class EntropyGuard(Controller):
         if self.low and self.low % self.settings.patience == 0:
             self.act(f"entropy {entropy:.3f} nats a token, {self.tied:.0%} of groups tied, {self.low} steps in a row", state, control)
         return control
+
+    def entropy(self) -> float | None:
+        """Nats a token over the prompts as drawn. Where tied rows were left out, only the others were measured, which are less sure.
+
+        Counting the tied share as 0 would call a task collapsed that is merely too hard so far (all wrong, all uncertain), so no
+        more than ``dead_share`` of the rows counts as 0.
+        """
+        measured, left_out = self.measured("entropy"), self.trainer.skipping or self.measured("dynamic_sampling/dead_before") is not None
+        return measured * (1 - self.settings.dead_share) if left_out and measured is not None else measured
 
     def act(self, seen: str, state, control) -> None:
         """What ``guard.entropy.action`` says; the bonus rises again after every further ``patience`` steps."""
