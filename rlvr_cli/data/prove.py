@@ -23,6 +23,7 @@ KIND_REWARDS = {  # the column `kind` -> the reward that judges such rows
     "choice": {"fn": "rewards.choice.correct"},
     "facts": {"fn": "rewards.facts.exact"},
     "logic": {"fn": "rewards.logic.correct"},
+    "chat": {"fn": "rewards.general.expected"},
 }
 
 

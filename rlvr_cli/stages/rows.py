@@ -102,7 +102,7 @@ def refuse_other_kind(kind: str, rows: Sequence[Row], source: str) -> None:
     if kind != "sft" and "completion" in first and "chosen" not in first:
         raise DataError(f"{source} holds answers, and stage={kind} wants pairs", where="stage.data", fix=WRITES[kind])
     for number, row in enumerate(rows, 1):
-        missing = [name for name in COLUMNS[kind] if row.get(name) in (None, "", [])]
+        missing = [name for name in COLUMNS[kind] if (reply_of(row) if name == "completion" else row.get(name)) in (None, "", [])]
         if missing and not (kind == "sft" and row.get("messages")):
             have = ", ".join(list(row)[:8])
             what = f"{source} row {number} has no {missing[0]!r}; it has {have}"
@@ -131,9 +131,14 @@ def question(prompt: Any) -> str:
 
 def as_answer(row: Row, system: str | None) -> Row:
     """A demonstration as chat messages: ``prompt`` and ``completion``, or whole ``messages``."""
-    if row.get("messages") and not row.get("completion"):
+    if row.get("messages") and not reply_of(row):
         return {"messages": with_system(row["messages"], system)}
-    return {"prompt": asked(row["prompt"], system), "completion": said(row["completion"])}
+    return {"prompt": asked(row["prompt"], system), "completion": said(reply_of(row))}
+
+
+def reply_of(row: Row) -> Any:
+    """A row's answer: ``completion``, or ``reply`` as the generator ``general`` names it; None where it has neither."""
+    return row.get("completion") or row.get("reply")
 
 
 def as_pair(row: Row, system: str | None) -> Row:
@@ -234,7 +239,7 @@ def mix_in(rows: StageRows, config: Config) -> None:
     source = str(general.data)
     raw = [row for _, row in located(source, "stage.general.data", config.dataset.encoding)]
     for number, row in enumerate(raw, 1):
-        if not (row.get("prompt") and row.get("completion")) and not row.get("messages"):
+        if not (row.get("prompt") and reply_of(row)) and not row.get("messages"):
             what = f"{source} row {number} has neither prompt and completion nor messages; it has {', '.join(list(row)[:8])}"
             raise DataError(what, where="stage.general.data")
     whole = "messages" in rows.train[0]

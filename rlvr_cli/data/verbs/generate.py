@@ -18,7 +18,7 @@ EXAMPLES = """\
   rlvr data generate word_problems language=both steps_max=2 side=eval count=200 out=held_out.jsonl
   rlvr data generate sql difficulty_max=2 out=shop.jsonl
   rlvr data generate arithmetic --help                     a generator's own keys
-built in: arithmetic, countdown, expression_game, json_extraction, knights_knaves, mini_sudoku, mixed, multiple_choice,
+built in: arithmetic, countdown, expression_game, general, json_extraction, knights_knaves, mini_sudoku, mixed, multiple_choice,
   number_facts, programs, reasoning_gym, sql, word_problems; or a dotted path to your own"""
 COMMON = {"count": 100, "seed": 0, "side": "all", "out": None, "overwrite": False, "prove": True}
 COMMON_HELP = {
