@@ -19,6 +19,7 @@ from referencing.exceptions import NoSuchResource, Unresolvable
 from referencing.jsonschema import DRAFT7
 
 from rlvr_cli.verifiers.json_schema.ecma import matches
+from rlvr_cli.verifiers.json_schema.formats import checker_of
 
 NONE_MAY_STAND = {"const", "default", "examples", "enum"}
 MAPS_OF_SCHEMAS = {"properties", "patternProperties", "definitions", "$defs", "dependencies", "dependentSchemas"}
@@ -84,7 +85,7 @@ def _validator(text: str, formats: bool, remotes: tuple[tuple[str, str], ...]) -
         raise Unreadable(f"the schema can not be read: {type(error).__name__}") from error
     if formats:
         kind = validators.extend(kind, {"contentMediaType": _content, "contentEncoding": _content})
-    return kind(schema, registry=_registry(dict(remotes)), format_checker=base.FORMAT_CHECKER if formats else None)
+    return kind(schema, registry=_registry(dict(remotes)), format_checker=checker_of(base.FORMAT_CHECKER) if formats else None)
 
 
 def _with_ecma_properties(kind: Any, base: Any) -> Any:
