@@ -29,7 +29,8 @@ _HUGE_BITS = 8000
 _SCALARS = frozenset({type(None), bool, int, float, str})
 _BASES = (int, float, str, bytes, complex, tuple, list, dict, set, frozenset, bytearray, deque)
 _NAMED = (int, float, str, bytes, bytearray, bool, complex, tuple, list, dict, set, frozenset, range, type(None), object)
-_TYPES = {t.__name__: t for t in _NAMED}
+_ERRORS = [t for t in vars(builtins).values() if isinstance(t, type) and issubclass(t, BaseException)]
+_TYPES = {t.__name__: t for t in (*_NAMED, *_ERRORS)}
 
 
 class ProtocolError(Exception):

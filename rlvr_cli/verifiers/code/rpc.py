@@ -11,6 +11,7 @@ The last field of an answer tells how the containers among the arguments look af
 
 from __future__ import annotations
 
+import abc
 import builtins
 import io
 import json
@@ -18,6 +19,7 @@ import operator
 import socket
 import struct
 import sys
+import types
 from _thread import RLock
 from collections.abc import Callable
 from typing import Any
@@ -99,7 +101,7 @@ class Remote:
         return int(_do(self, "hash", self))
 
     def __mro_entries__(self, bases: tuple) -> tuple:
-        raise NotCarried("the tests derive a class from one of the solution's, which cannot cross the wall")
+        return (Derived,)
 
     def __bool__(self) -> bool:
         return self._rlvr[2] != "measured" or _do(self, "bool", self) is True
@@ -132,6 +134,82 @@ class Remote:
     def __await__(self) -> Any:
         yield from ()
         return _do(self, "await", self)
+
+
+class RemoteSuper:
+    """``super()`` of an instance on the other side: every name, special ones too, is looked up there."""
+
+    __slots__ = ("_target",)
+
+    def __init__(self, target: Remote):
+        object.__setattr__(self, "_target", target)
+
+    def __getattribute__(self, name: str) -> Any:
+        target = object.__getattribute__(self, "_target")
+        return _do(target, "getattr", target, name)
+
+
+class _Derive(abc.ABCMeta):
+    """Makes of a class statement with a remote base a class on the other side, whose methods are calls to the functions here."""
+
+    def __new__(mcs, name: str, bases: tuple, body: dict, **keywords: Any) -> Any:
+        if "__rlvr_base__" in body:
+            return super().__new__(mcs, name, bases, body)
+        if "__rlvr_decorated__" in body:
+            raise NotCarried(f"the tests decorate {name}, a class derived from one of the solution's, which cannot cross the wall")
+        originals = body.get("__orig_bases__", bases)
+        if foreign := [b.__name__ for b in originals if type(b) is not Remote and b.__module__ != "builtins"]:
+            raise NotCarried(f"the tests derive {name} from the solution's class and their own {foreign[0]}, which cannot cross the wall")
+        base = next(b for b in originals if type(b) is Remote)
+        members = [[key, *_member(value)] for key, value in body.items() if key not in _LEFT_HERE]
+        return _do(base, "derive", name, list(originals), members, keywords)
+
+
+class Derived(metaclass=_Derive):
+    """Stands for the solution's class among the bases of a class statement of the tests."""
+
+    __rlvr_base__ = True
+
+
+_LEFT_HERE = ("__orig_bases__", "__module__", "__qualname__", "__annotations__", "__classcell__", "__firstlineno__",
+              "__static_attributes__")  # fmt: skip
+_WRAPPERS: dict[type, Callable[[Any], list]] = {
+    staticmethod: lambda x: [x.__func__],
+    classmethod: lambda x: [x.__func__],
+    property: lambda x: [x.fget, x.fset, x.fdel],
+}
+
+
+def _member(value: Any) -> tuple[str, list]:
+    """(kind, parts) of a class attribute: functions travel as handles, the rest as plain data."""
+    kind = type(value)
+    if kind in _WRAPPERS:
+        return kind.__name__, _WRAPPERS[kind](value)
+    return ("function" if hasattr(value, "__code__") else "value"), [value]
+
+
+def _derive(name: str, bases: list, members: list, keywords: dict) -> type:
+    """The solution's side of :class:`Derived`."""
+    body = {key: _rebuilt(kind, key, parts) for key, kind, parts in members}
+    return types.new_class(name, tuple(bases), keywords, lambda namespace: namespace.update(body))
+
+
+def _rebuilt(kind: str, name: str, parts: list) -> Any:
+    makers = {"staticmethod": staticmethod, "classmethod": classmethod, "property": property}
+    if kind == "value":
+        return parts[0]
+    functions = [part and _method(name, part) for part in parts]
+    return makers[kind](*functions) if kind in makers else functions[0]
+
+
+def _method(name: str, handle: Any) -> Callable[..., Any]:
+    """A real function, so that it binds to instances."""
+
+    def method(*args: Any, **kwargs: Any) -> Any:
+        return handle(*args, **kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    return method
 
 
 def _do(target: Remote, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -193,6 +271,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "hash": hash,
     "repr": repr, "str": str, "format": format, "int": int, "float": float, "complex": complex, "round": round, "reversed": reversed,
     "isinstance": isinstance, "issubclass": issubclass, "await": _await, "divmod": divmod,
+    "type": type, "super": super, "derive": _derive,
     "enter": lambda x: type(x).__enter__(x), "exit": lambda x, *a: type(x).__exit__(x, None, None, None),
     **{name: getattr(operator, f"__{name}__") for name in _UNARY},
     **{name: getattr(operator, f"__{name}__") for name in _BINARY},
@@ -223,9 +302,6 @@ class Peer:
     def describe(self, x: Any) -> tuple[str, str]:
         raise ProtocolError(f"cannot pass a {type(x).__name__}")
 
-    def special(self, node: list) -> Any:
-        raise ProtocolError(f"unknown value {node[0]!r}")
-
     def failure(self, names: list, args: list) -> BaseException:
         kind = next((vars(builtins)[n] for n in names if type(n) is str and _is_error(n)), Exception)
         try:
@@ -237,6 +313,8 @@ class Peer:
         """A handle; the same object always gets the same number."""
         if type(x) is Remote and x._rlvr[0] is self:
             return ["own", x._rlvr[1]]
+        if isinstance(x, BaseException) and _is_plain([*x.args, *vars(x).values()]):
+            return ["x", _lineage(x), list(x.args), vars(x)]
         kind, name = self.describe(x)
         number = self.export_numbers.get(id(x))
         if number is None:
@@ -249,7 +327,15 @@ class Peer:
             return self.exports[node[1]]
         if node[0] == "h" and len(node) == 4 and type(node[1]) is int:
             return self.adopt(node[1], str(node[2]), str(node[3]))
-        return self.special(node)
+        if node[0] == "x" and len(node) == 4 and type(node[2]) is list and type(node[3]) is dict:
+            return self.error(*node[1:])
+        raise ProtocolError(f"unknown value {node[0]!r}")
+
+    def error(self, names: list, args: list, attributes: dict) -> BaseException:
+        """An exception with its attributes, of a class of this side."""
+        error = self.failure(names, args)
+        error.__dict__.update({k: v for k, v in attributes.items() if not k.startswith("_")})
+        return error
 
     def adopt(self, number: int, kind: str, name: str) -> Any:
         if number not in self.remotes:
@@ -278,8 +364,7 @@ class Peer:
             decoder.all(after)
             if status == "ok":
                 return decoder.decode(value)
-            error = self.failure(message[1], decoder.all(value))
-            error.__dict__.update({k: v for k, v in decoder.decode(message[2]).items() if not k.startswith("_")})
+            error = self.error(message[1], decoder.all(value), decoder.decode(message[2]))
         except (ProtocolError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as nonsense:
             raise PeerGone(f"the other side broke the protocol: {nonsense}") from None
         raise error
@@ -310,6 +395,10 @@ class Peer:
             return ["err", result[1], encoder.encode(result[2]), [encoder.encode(a) for a in result[3]], after]
         except Exception as error:
             return ["err", _lineage(error), ["d", 0, []], [f"{error}"], []]
+
+
+def _is_plain(values: list) -> bool:
+    return all(type(value) in (type(None), bool, int, float, str) for value in values)
 
 
 def _is_error(name: str) -> bool:

@@ -17,7 +17,7 @@ import sys
 import types
 from typing import Any
 
-from rlvr_cli.verifiers.code import plan, rpc
+from rlvr_cli.verifiers.code import plan, rewrite, rpc
 
 _MODULES = frozenset(
     [
@@ -140,14 +140,32 @@ def run(spec: dict, report_fd: int, peer_fd: int) -> None:
         return say(dead=f"the solution ended while loading: {error}")
     except BaseException as error:
         return say(dead=f"the solution does not load: {_short(error)}")
-    _run_checks(plan.checks(tree, entry_point), scope, peer, say)
+    checks = plan.checks(tree, entry_point)
+    shown = [node for node, _ in checks]
+    runnable = rewrite.rewritten(ast.Module(shown, [])).body if rewrite.worth_it(source) else shown
+    _run_checks([(new, old, counts) for new, (old, counts) in zip(runnable, checks, strict=True)], scope, peer, say)
 
 
 def _scope() -> dict[str, Any]:
     module = types.ModuleType("tests")
     sys.modules["tests"] = module
-    module.__dict__["__builtins__"] = builtins
+    module.__dict__.update({"__builtins__": builtins, rewrite.TYPE: _type, rewrite.SUPER: _super, rewrite.ATTRIBUTE: _attribute})
     return module.__dict__
+
+
+def _type(function: Any, x: Any) -> Any:
+    """``type(x)``, of a solution's object the solution's class."""
+    return rpc._do(x, "type", x) if function is type and type(x) is rpc.Remote else function(x)
+
+
+def _super(kind: Any, x: Any) -> Any:
+    """``super()`` in a method of a class that may live on the other side."""
+    return rpc.RemoteSuper(rpc._do(kind, "super", kind, x)) if type(kind) is rpc.Remote else super(kind, x)
+
+
+def _attribute(x: Any, name: str) -> Any:
+    """A special attribute of what the object is, not of the handle for it."""
+    return rpc._do(x, "getattr", x, name) if type(x) is rpc.Remote else getattr(x, name)
 
 
 def _import_solution(peer: TestsPeer, scope: dict[str, Any], tree: ast.Module, entry_point: str | None) -> None:
@@ -181,15 +199,16 @@ def _run_unittest(scope: dict[str, Any]) -> None:
         raise AssertionError(failed[0][1].strip().splitlines()[-1] if failed else "no test ran")
 
 
-def _run_checks(checks: list[tuple[ast.stmt, bool]], scope: dict[str, Any], peer: TestsPeer, say: Reporter) -> None:
-    """Execute statement by statement. A failing one costs only itself; a dead solution ends it all."""
+def _run_checks(checks: list[tuple[ast.stmt, ast.stmt, bool]], scope: dict[str, Any], peer: TestsPeer, say: Reporter) -> None:
+    """Execute statement by statement: (as it runs, as it was written, whether it counts). A failing one costs only itself; a dead
+    solution ends it all."""
     scope[plan.UNITTEST] = _run_unittest
-    counted = sum(counts for _, counts in checks)
+    counted = sum(counts for _, _, counts in checks)
     say(plan=counted or 1)
     all_well, done = "", 0
-    for node, counts in checks:
+    for node, written, counts in checks:
         try:
-            why = _one(node, scope)
+            why = _one(node, written, scope)
         except rpc.PeerGone as error:
             return say(dead=str(error), trusted=peer.trusted_equality)
         except rpc.NotCarried as error:
@@ -205,7 +224,7 @@ def _run_checks(checks: list[tuple[ast.stmt, bool]], scope: dict[str, Any], peer
     say(end=True, trusted=peer.trusted_equality)
 
 
-def _one(node: ast.stmt, scope: dict[str, Any]) -> str:
+def _one(node: ast.stmt, written: ast.stmt, scope: dict[str, Any]) -> str:
     """Run one statement; why it failed, or nothing."""
     code = compile(ast.Module([node], []), "tests", "exec")
     try:
@@ -219,7 +238,7 @@ def _one(node: ast.stmt, scope: dict[str, Any]) -> str:
         return _short(error)
     except BaseException as error:
         plain = isinstance(node, ast.Assert) and isinstance(error, AssertionError)
-        return _failed(node) if plain else f"line {getattr(node, 'lineno', 0)}: {_short(error)}"
+        return _failed(written) if plain else f"line {getattr(node, 'lineno', 0)}: {_short(error)}"
 
 
 def _failed(node: ast.stmt) -> str:
