@@ -19,6 +19,7 @@ from typing import Any
 
 from rlvr_cli.audit.cases import Case
 from rlvr_cli.audit.target import Paid, Row, Target
+from rlvr_cli.interpreter import python
 from rlvr_cli.rewards_api.call import sample_of
 
 SLOW_S = 10.0  # of one hostile completion
@@ -147,7 +148,7 @@ def in_a_process(target: Target, texts: list[str], rows: list[Row]) -> list[Find
     code = "from rlvr_cli.audit.mechanics import answer_request; answer_request()"
     try:
         done = subprocess.run(
-            [sys.executable, "-c", code], input=json.dumps(request), capture_output=True, text=True, timeout=PROCESS_S, cwd=Path.cwd()
+            python("-c", code), input=json.dumps(request), capture_output=True, text=True, timeout=PROCESS_S, cwd=Path.cwd()
         )
     except subprocess.TimeoutExpired:
         return [Finding("in another process", f"no answer within {PROCESS_S:.0f} s")]

@@ -18,6 +18,7 @@ from typing import Any
 from rlvr_cli.config import model_files
 from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import ConfigError, DataError, MissingDependency, RlvrError
+from rlvr_cli.interpreter import see_working_folder
 from rlvr_cli.machine import free_gib, installed, stale_locks
 from rlvr_cli.stages.check import said_rows
 from rlvr_cli.stages.check import said_steps as stage_steps
@@ -226,6 +227,7 @@ def model(world: World) -> str | None:
 
 def builder(dotted: str) -> str:
     """A builder's module can be found, without running it."""
+    see_working_folder()
     module = dotted.rpartition(".")[0]
     if not module or not installed(module):
         raise ConfigError(f"model.builder: there is no module {module or dotted!r}", where="model.builder", fix="model=tiny")
@@ -341,6 +343,23 @@ def sandbox(world: World) -> str | None:
     return "; ".join(said) or None
 
 
+def environment(world: World) -> str | None:
+    """Tools and environment resolve, what they need is here, and the chat template can write a call."""
+    from rlvr_cli import environments
+
+    made = world.config.environment
+    bound = environments.bind(made)
+    if bound is None:
+        return None
+    environments.ready(made)
+    names = [tool.__name__ for tool in bound.tools_of(bound.factory() if bound.factory else None)]
+    text = f"tools {', '.join(names)}; at most {made.max_turns} rounds of calls in a completion"
+    template = world.config.model.chat_template or (model_files.template(world.model_folder) if world.model_folder else None)
+    if template and "tool" not in template and not Path(template).is_file():
+        raise ConfigError("the model's chat template knows no tools", where="environment, model.chat_template", fix="environment=none")
+    return text
+
+
 def data(world: World) -> str:
     """The rows can be read, and each that falls out is counted."""
     if world.config.stage.kind != "rl" and not world.data_is_remote:
@@ -438,7 +457,7 @@ def gold(world: World) -> str | None:
 
 
 def reward_call(world: World) -> str | None:
-    """A reward that can not say what a perfect answer is, is called once on the data's own rows: a bug in it is found here, not at step 1."""
+    """A reward that can not say what a perfect answer is, is called once on the data's rows: its bugs show here, not at step 1."""
     if world.rows is None:
         return None
     from rlvr_cli.rewards_api.probe import probe
@@ -517,6 +536,7 @@ CHECKS: tuple[Callable[[World], str | None], ...] = (
     lora_targets,
     reward,
     sandbox,
+    environment,
     data,
     columns,
     steps,

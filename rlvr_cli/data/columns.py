@@ -19,6 +19,7 @@ from typing import Any
 
 from rlvr_cli.config.schema import Dataset
 from rlvr_cli.errors import DataError
+from rlvr_cli.interpreter import see_working_folder
 
 Row = dict[str, Any]
 MISSING = object()
@@ -50,6 +51,7 @@ def look_up(row: Row, path: str) -> Any:
 def dotted_function(path: str, key: str) -> Callable[[Row], Any]:
     """The function of ``answer_transform`` or ``row_transform``; a wrong path is one line."""
     module, _, name = path.rpartition(".")
+    see_working_folder()
     try:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:

@@ -24,6 +24,7 @@ from typing import Any
 from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import LaunchError, MissingDependency
 from rlvr_cli.evaluation.generate import Completion, Draw, Sampling, draw_seed, prompt_ids, stop_tokens
+from rlvr_cli.interpreter import python
 
 MODEL_NAME = "policy"
 CONCURRENT = 64
@@ -82,7 +83,7 @@ class VllmBackend:
         else:
             flags |= {"tensor_parallel_size": generation.tensor_parallel_size}
         flags |= generation.server_args
-        return [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *as_flags(flags)]
+        return python("-m", "vllm.entrypoints.openai.api_server", *as_flags(flags))
 
     def environment(self) -> dict[str, str]:
         """Quiet, and with a bounded cache on a CPU."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from rlvr_cli.errors import ConfigError, LaunchError, MissingDependency, RlvrError
+from rlvr_cli.interpreter import python
 from rlvr_cli.launch.follow import read_json
 from rlvr_cli.launch.processes import Kept, tail
 
@@ -22,7 +22,7 @@ def start(run_dir: Path, log: Path) -> Kept:
     """Start the builder on the run's frozen configuration; a CPU build must not wake a GPU's driver."""
     (run_dir / FILE).unlink(missing_ok=True)
     env = {**os.environ, "HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONUNBUFFERED": "1"}
-    argv = [sys.executable, "-m", "rlvr_cli.models", str((run_dir / "config.yaml").resolve()), str((run_dir / FILE).resolve())]
+    argv = python("-m", "rlvr_cli.models", str((run_dir / "config.yaml").resolve()), str((run_dir / FILE).resolve()))
     return Kept.start(argv, log, env=env)
 
 

@@ -6,10 +6,10 @@ torchrun on one node picks its own free port (``--standalone``); over several no
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 from rlvr_cli.config.schema import Config
+from rlvr_cli.interpreter import python
 from rlvr_cli.launch import trackers
 from rlvr_cli.launch.plan import Plan
 from rlvr_cli.launch.processes import Kept
@@ -22,8 +22,8 @@ def command(config: Config, plan: Plan, config_file: Path) -> list[str]:
     if plan.nodes > 1:
         meet = [f"--nnodes={plan.nodes}", f"--node-rank={hardware.node_rank}"]
         meet += [f"--master-addr={hardware.master_addr}", f"--master-port={hardware.master_port or 29500}"]
-    entry = ["-m", "rlvr_cli.launch.rank", str(config_file)]
-    return [sys.executable, "-m", "torch.distributed.run", *meet, f"--nproc-per-node={plan.ranks}", *entry]
+    entry = python("-u", "-m", "rlvr_cli.launch.rank", str(config_file))  # --no-python: torchrun's own call would lose -P
+    return python("-m", "torch.distributed.run", *meet, f"--nproc-per-node={plan.ranks}", "--no-python", *entry)
 
 
 def environment(plan: Plan, run_dir: Path, attempt: int) -> dict[str, str]:

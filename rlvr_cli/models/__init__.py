@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rlvr_cli.config.schema import Model
 from rlvr_cli.errors import ConfigError
+from rlvr_cli.interpreter import see_working_folder
 
 
 def prepare(model: Model, seed: int) -> str | Path:
@@ -23,6 +24,7 @@ def prepare(model: Model, seed: int) -> str | Path:
             raise ConfigError("the model has neither a path nor a builder", where="model.path", fix=fix)
         return model.path
     module, _, name = model.builder.rpartition(".")
+    see_working_folder()
     try:
         build = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:

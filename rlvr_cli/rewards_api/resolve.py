@@ -71,7 +71,7 @@ def _import(name: str, search: Path, where: str | None) -> ModuleType:
     if str(search) not in sys.path:
         sys.path.append(str(search))
         importlib.invalidate_caches()
-    own = _users_file(name, search)
+    own = users_file(name, search)
     if own is not None:
         return _load(name, own, where)
     try:
@@ -82,7 +82,7 @@ def _import(name: str, search: Path, where: str | None) -> ModuleType:
         raise _broken(error, name, where) from error
 
 
-def _users_file(name: str, search: Path) -> Path | None:
+def users_file(name: str, search: Path) -> Path | None:
     """The user's own file of ``rewards.<x>``, which comes before the built-in of that name."""
     parts = name.split(".")
     if len(parts) != 2 or parts[0] != "rewards":

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from rlvr_cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, ConfigError, LaunchError
+from rlvr_cli.interpreter import python
 from rlvr_cli.launch.processes import Kept
 from rlvr_cli.launch.supervise import Interrupted, interruptible, uninterrupted
 from rlvr_cli.sweep.expand import Words, expand, folder_name
@@ -26,7 +26,7 @@ from rlvr_cli.sweep.table import plain_table, ranked, write_csv
 from rlvr_cli.sweep.watch import Watch
 
 POLL_S = 0.5
-TRAIN = [sys.executable, "-m", "rlvr_cli.main", "train"]
+TRAIN = python("-m", "rlvr_cli.main", "train")
 OWN_KEYS = ("sweep.jobs", "sweep.trials")
 
 

@@ -7,12 +7,12 @@ after temperature, the development routes, a private address, a seed of its own.
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import ConfigError
+from rlvr_cli.interpreter import python
 
 PROMPT_ROOM = 1024  # tokens of prompt that a server makes room for where the configuration sets no limit
 GIB = 1024**3
@@ -47,7 +47,7 @@ def server_args(config: Config, model_path: str | Path, port: int, weights_dir: 
     env = {"VLLM_SERVER_DEV_MODE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
     if on_cpu:
         env |= {"VLLM_CPU_KVCACHE_SPACE": str(max(1, round(config.generation.kv_cache_gib)))}
-    return [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *as_flags(flags)], env
+    return python("-m", "vllm.entrypoints.openai.api_server", *as_flags(flags)), env
 
 
 def refuse_small_heads(model_path: str | Path) -> None:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from rlvr_cli.errors import DataError
+from rlvr_cli.interpreter import see_working_folder
 
 Row = dict[str, Any]
 Generate = Callable[..., Iterator[Row]]
@@ -47,6 +48,7 @@ def generator(name: str) -> Generate:
 def _dotted(path: str) -> Generate:
     """A user's own generator; the module is imported, the function must be callable."""
     module, _, function = path.rpartition(".")
+    see_working_folder()
     try:
         found = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError) as error:
