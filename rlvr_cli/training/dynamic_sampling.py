@@ -23,6 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from rlvr_cli.config.schema import DynamicSampling as Settings
+
 TIE = 1e-6  # rewards closer than this are equal: they went through float32
 
 
@@ -79,6 +81,12 @@ def with_signal(matrix: np.ndarray, weights: np.ndarray, num_generations: int, *
     return (highest - lowest > TIE).any(axis=1)
 
 
+def alive_groups(trainer: Any, scored: Any) -> np.ndarray:
+    """(groups,) of all ranks: which carry signal under the trainer's weights and way of adding terms up."""
+    by_term = trainer.multi_objective_aggregation == "normalize_then_sum"
+    return with_signal(scored.matrix, trainer.reward_weights.numpy(), trainer.num_generations, by_term=by_term)
+
+
 def prompts_to_ask(missing: int, oversample: float, num_generations: int, ranks: int, most: int) -> int:
     """Prompts of a round: enough for the missing groups, their completions divisible by the ranks, at most a whole batch.
 
@@ -90,68 +98,68 @@ def prompts_to_ask(missing: int, oversample: float, num_generations: int, ranks:
     return min(wanted, most)
 
 
+@dataclass
+class Batch:
+    """One generation. inputs, prompts, rollout: this rank's rows; scored, tokens: (rows,) of all ranks in rank order."""
+
+    inputs: list[dict[str, Any]]
+    prompts: list[Any]
+    rollout: Rollout
+    scored: Any = None
+    tokens: np.ndarray | None = None
+
+
 class DynamicSampling:
-    """One batch's refill. ``ask(prompts of this rank, rows) -> (Rollout, Scored)`` generates and scores, on all ranks at once."""
+    """Refills a batch; prompts, completions and scores come through ``trainer.sampling``. Every rank must call it."""
 
-    def __init__(self, trainer: Any, max_rounds: int, oversample: float):
-        self.trainer, self.max_rounds, self.oversample = trainer, max_rounds, oversample
+    def __init__(self, trainer: Any, settings: Settings):
+        self.trainer, self.settings = trainer, settings
 
-    def fill(self, inputs: list[dict[str, Any]], prompts: list[Any], rollout: Rollout, scored: Any) -> tuple[Any, dict[str, float]]:
-        """Replace groups without signal, in place, in ``inputs``, ``prompts`` and ``rollout``.
-
-        Returns the whole batch's ``Scored`` and the metrics of what it cost.
-        """
-        alive = self.alive(scored)
+    def fill(self, batch: Batch) -> dict[str, float]:
+        """Replace groups without signal, in place; returns what it took: rounds, prompts, the share of dead groups."""
+        alive = alive_groups(self.trainer, batch.scored)
         before, rounds, asked = float(np.mean(~alive)), 0, 0
-        while not alive.all() and rounds < self.max_rounds:
-            rows = self.further(np.count_nonzero(~alive), len(alive))
+        while not alive.all() and rounds < self.settings.max_rounds:
+            rows = self.further(int(np.count_nonzero(~alive)), len(alive))
             if not rows:
                 break
-            fresh_inputs, fresh_prompts = self.mine(rows)
-            fresh, fresh_scored = self.trainer.ask_again(fresh_prompts, fresh_inputs)
+            fresh = self.trainer.sampling.ask(rows)
             rounds, asked = rounds + 1, asked + len(rows)
-            pairs = list(zip(np.flatnonzero(~alive).tolist(), np.flatnonzero(self.alive(fresh_scored)).tolist(), strict=False))
-            self.move(pairs, rows, inputs, prompts, rollout, fresh)
-            scored = self.trainer.bridge.with_groups(scored, fresh_scored, pairs, self.trainer.num_generations)
+            good = np.flatnonzero(alive_groups(self.trainer, fresh.scored))
+            pairs = list(zip(np.flatnonzero(~alive).tolist(), good.tolist(), strict=False))
+            self.move(pairs, rows, batch, fresh)
             alive[[slot for slot, _ in pairs]] = True
-        return scored, {"rounds": rounds, "further_prompts": asked, "dead_before": before, "dead_after": float(np.mean(~alive))}
-
-    def alive(self, scored: Any) -> np.ndarray:
-        """(groups,) of all ranks."""
-        trainer = self.trainer
-        by_term = trainer.multi_objective_aggregation == "normalize_then_sum"
-        return with_signal(scored.matrix, trainer.reward_weights.numpy(), trainer.num_generations, by_term=by_term)
+        return {"rounds": rounds, "further_prompts": asked, "dead_before": before, "dead_after": float(np.mean(~alive))}
 
     def further(self, missing: int, most: int) -> list[int]:
-        """Rows of the further prompts; fewer, or none, where the data set has no more."""
+        """Rows of the further prompts, divisible by the ranks; fewer, or none, where the data set has no more."""
         trainer, ranks = self.trainer, self.trainer.accelerator.num_processes
-        count = prompts_to_ask(missing, self.oversample, trainer.num_generations, ranks, most)
-        rows = trainer.choice.further(count, step=trainer.state.global_step, max_steps=trainer.state.max_steps)
+        count = prompts_to_ask(missing, self.settings.oversample, trainer.num_generations, ranks, most)
+        rows = trainer.sampling.further_rows(count)
         unit = ranks // gcd(trainer.num_generations, ranks)
         return rows[: len(rows) // unit * unit]
 
-    def mine(self, rows: list[int]) -> tuple[list[dict[str, Any]], list[Any]]:
-        """This rank's slice of the repeated rows, and their prompts."""
-        inputs = self.trainer.rows_of_rank(rows)
-        return inputs, [row["prompt"] for row in inputs]
-
-    def move(
-        self, pairs: list[tuple[int, int]], rows: list[int], inputs: list[dict[str, Any]], prompts: list[Any], rollout: Rollout, fresh: Rollout
-    ) -> None:
-        """Put group ``b`` of the fresh rollout in place of group ``a``, wherever their rows lie. Every rank must call it."""
-        trainer, size = self.trainer, self.trainer.num_generations
-        here, of_fresh = trainer.accelerator.process_index, len(fresh.completions)
-        wanted = {b * size + j for _, b in pairs for j in range(size)}
-        mine = {here * of_fresh + i: fresh.row(i) for i in range(of_fresh) if here * of_fresh + i in wanted}
-        found = gathered(mine)
-        first = here * len(inputs)
+    def move(self, pairs: list[tuple[int, int]], rows: list[int], batch: Batch, fresh: Batch) -> None:
+        """Put group ``b`` of ``fresh`` (prompt ``rows[b]``) in place of group ``a`` of ``batch``, wherever their rows lie."""
+        size = self.trainer.num_generations
+        found = self.rows_of_groups([b for _, b in pairs], fresh)
+        first = self.trainer.accelerator.process_index * len(batch.inputs)
         for a, b in pairs:
+            batch.tokens[a * size : (a + 1) * size] = fresh.tokens[b * size : (b + 1) * size]
             for j in range(size):
                 slot = a * size + j - first
-                if 0 <= slot < len(inputs):
-                    rollout.put(slot, found[b * size + j])
-                    inputs[slot] = trainer.row(rows[b])
-                    prompts[slot] = inputs[slot]["prompt"]
+                if 0 <= slot < len(batch.inputs):
+                    batch.rollout.put(slot, found[b * size + j])
+                    batch.inputs[slot] = self.trainer.sampling.row(rows[b])
+                    batch.prompts[slot] = batch.inputs[slot]["prompt"]
+        batch.scored = self.trainer.bridge.with_groups(batch.scored, fresh.scored, pairs, size)
+
+    def rows_of_groups(self, groups: list[int], fresh: Batch) -> dict[int, list[Any]]:
+        """The completions of these groups by their place in ``fresh``, from whichever rank generated them."""
+        size, mine = self.trainer.num_generations, len(fresh.inputs)
+        first = self.trainer.accelerator.process_index * mine
+        wanted = {group * size + j for group in groups for j in range(size)}
+        return gathered({first + i: fresh.rollout.row(i) for i in range(mine) if first + i in wanted})
 
 
 def gathered(mine: dict[int, Any]) -> dict[int, Any]:

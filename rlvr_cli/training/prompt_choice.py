@@ -13,7 +13,6 @@ choice depends on the seed, the step and the table alone; every rank makes the s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -91,13 +90,13 @@ class PromptChoice:
         self.step = step
         return np.random.default_rng([self.seed, step, self.draws])
 
-    def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps. Steps are whole when one is saved, so no draw is half done."""
-        return self.table.state()
-
-    def load(self, state: dict[str, Any]) -> None:
-        """Go on from :meth:`state`."""
-        self.table.load(state)
+    def measured(self) -> dict[str, float]:
+        """For the log: the share of prompts measured, of those how many are solved and hopeless, and how many were replayed just now."""
+        rates = self.table.rates()
+        known = rates[~np.isnan(rates)]
+        low, high = self.settings.low, self.settings.high
+        shares = {"solved": float(np.mean(known > high)), "hopeless": float(np.mean(known < low))} if len(known) else {}
+        return {"measured": len(known) / len(rates), **shares, "replayed": self.replayed}
 
 
 def apportioned(shares: Sequence[float], count: int) -> list[int]:

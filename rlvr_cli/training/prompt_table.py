@@ -20,7 +20,7 @@ FIELDS = ("right", "drawn", "last", "replays")
 
 
 class PromptTable:
-    """right, drawn: counts of completions, the older ones fading; last: step of the last draw, -1 for never; replays: see :mod:`.replay`."""
+    """right, drawn: counts of completions, the older ones fading; last: step of the last draw, -1 for never; replays: in a row."""
 
     def __init__(self, size: int, prior: Sequence[float | None] | None = None):
         self.right, self.drawn = np.zeros(size), np.zeros(size)

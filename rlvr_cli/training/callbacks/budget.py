@@ -15,6 +15,6 @@ class TokenBudget(TrainerCallback):
         self.trainer: Any = None
 
     def on_step_end(self, args, state, control, **kwargs):
-        if self.trainer.ledger.generated >= self.limit:
+        if self.trainer.sampling.ledger.generated >= self.limit:
             control.should_training_stop = control.should_save = True
         return control

@@ -47,7 +47,7 @@ class Record(TrainerCallback):
     def on_scored(self, trainer: Any) -> None:
         """All completions of this generation, of all ranks, with scores, reasons and advantages."""
         rows = len(trainer.scored.answers)
-        self.tokens += trainer._metrics["train"]["completions/mean_length"][-1] * rows
+        self.tokens += trainer.sampling.tokens
         if not self.status.writes or self.limit == 0:
             return
         count = rows if self.limit is None else min(rows, self.limit)
@@ -64,7 +64,7 @@ class Record(TrainerCallback):
             return
         line = {"step": state.global_step, **{k: v for k, v in logs.items() if k not in DROPPED}}
         if "loss" in logs:
-            line["tokens_per_s"] = self.tokens / line["step_time"] if line.get("step_time") else None
+            line["tokens_per_s"] = self.tokens / line["step_time"] if self.tokens and line.get("step_time") else None
             self.tokens = 0.0
             line.update(pool_counts())
         line["elapsed_s"] = round(time.monotonic() - self.started, 3)
