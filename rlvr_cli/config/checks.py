@@ -49,6 +49,7 @@ OURS = {
     "generation_kwargs": "generation.extra",
     "resume_from_checkpoint": "--resume",
     "load_best_model_at_end": "trainer.eval_steps",
+    "max_tool_calling_iterations": "environment.max_turns",
 }
 NEVER = {
     "auto_find_batch_size": "GRPO does not support it",
@@ -476,6 +477,55 @@ def server_flags(config: Config) -> str | None:
     return None
 
 
+# ------------------------------------------------------------------------------------------------ tools and turns
+
+
+def has_turns(config: Config) -> bool:
+    """Whether a completion may have several turns."""
+    return bool(config.environment.tools or config.environment.fn)
+
+
+def environment(config: Config) -> str | None:
+    """An environment is named, its options are for it, and the model can write a call."""
+    made = config.environment
+    if made.fn == "":
+        raise ConfigError("environment=custom needs the class", where="environment.fn", fix="environment.fn=my_module.MyEnvironment")
+    if made.options and not made.fn:
+        fix = f"environment.tools.{next(iter(made.tools), 'NAME')}.options"
+        what = "environment.options are for environment.fn, which is null; a tool has its own"
+        raise ConfigError(what, where="environment.options", fix=fix)
+    if has_turns(config) and config.model.builder == "rlvr_cli.models.tiny.build":
+        raise ConfigError("model=tiny has no tokens for a tool call", where="environment", fix="model=tiny_tools")
+    return None
+
+
+def turns_on_ranks(config: Config) -> str | None:
+    """TRL's tool loop has a length of its own on each rank: what all ranks must do together would wait for ever in it."""
+    if not has_turns(config):
+        return None
+    h, backend, world = config.hardware, config.generation.backend, (config.hardware.ranks or 1) * config.hardware.nodes
+    together = (
+        (backend == "vllm_server" and world > 1, f"a vLLM server serves {world} ranks at once", "generation=hf, or hardware.ranks=1"),
+        (backend == "vllm_colocate" and config.generation.tensor_parallel_size > 1, "vLLM over several GPUs generates for all of them",
+         "generation.tensor_parallel_size=1"),
+        (h.zero_stage == 3 and world > 1 and backend == "hf", "ZeRO-3 gathers the weights on all ranks to generate",
+         "hardware.zero_stage=2"),
+    )  # fmt: skip
+    for broken, why, fix in together:
+        if broken:
+            what = f"{why}, and with tools the ranks do not generate equally often: TRL would hang"
+            raise ConfigError(what, where="environment, hardware, generation", fix=fix)
+    return None
+
+
+def turns_and_refill(config: Config) -> str | None:
+    """Dynamic sampling draws groups again outside of TRL's environments."""
+    if config.environment.fn and config.algorithm.dynamic_sampling.max_rounds:
+        what = "dynamic sampling draws further groups, and TRL makes environments (environment.fn) for the first ones only"
+        raise ConfigError(what, where="algorithm.dynamic_sampling.max_rounds", fix="algorithm.dynamic_sampling.max_rounds=0")
+    return None
+
+
 # ------------------------------------------------------------------------------------------------ adapters and machine
 
 
@@ -787,6 +837,7 @@ RULES: dict[str, Rule] = {
         cispo_bound, sequence_ratio, clip_range, reference_model, kl_control, adaptive_entropy, early_stop, aggregation, extra_fields,
         untruncated_sampling, vespo_mode, long_sequences, context_length, length_stages, server_flags, adapters, qlora, offload, devices,
         several_nodes, curriculum_band, dynamic_sampling, save_on_boundary, steps_per_generation, length, learning_rate, trackers,
-        no_secrets, run_name, remote_code, template_text,
+        no_secrets, run_name, remote_code, template_text, environment, turns_on_ranks,
+        turns_and_refill,
     )
 }  # fmt: skip

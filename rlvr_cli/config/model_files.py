@@ -111,6 +111,13 @@ def has_template(folder: Path) -> bool:
     return bool(read(folder, "tokenizer_config.json").get("chat_template"))
 
 
+def template(folder: Path) -> str | None:
+    """The tokenizer's chat template as text, where there is one."""
+    file = folder / "chat_template.jinja"
+    found = file.read_text(encoding="utf-8") if file.is_file() else read(folder, "tokenizer_config.json").get("chat_template")
+    return found if found is None or isinstance(found, str) else json.dumps(found)
+
+
 def has_weights(folder: Path) -> bool:
     """Whether weights are there, not only a configuration."""
     return any(folder.glob("*.safetensors")) or any(folder.glob("pytorch_model*.bin"))

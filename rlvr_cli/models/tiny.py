@@ -21,6 +21,7 @@ from rlvr_cli.models.cache import cached, digest
 from rlvr_cli.models.tokenizer import character_tokenizer
 
 Pairs = list[tuple[str, str]]
+Example = tuple[list[int], list[int]]  # token ids, and the same with -100 where nothing is learnt
 FORMAT = 1  # raise when this file would build a different model from the same options
 
 
@@ -47,10 +48,13 @@ def build(
     return cached("tiny", settings, lambda folder: make(folder, settings))
 
 
-def make(folder: Path, settings: dict[str, Any], tokenizer: Any = None, pairs: Pairs | None = None) -> dict[str, Any]:
+def make(
+    folder: Path, settings: dict[str, Any], tokenizer: Any = None, pairs: Pairs | None = None, examples: list[Example] | None = None
+) -> dict[str, Any]:
     """Build, cold-start and save; returns what ``built.json`` keeps: loss at the end, seconds, parameters.
 
-    ``tokenizer`` and ``pairs`` are another task's; without them the model learns the sloppy pupil's sums.
+    ``tokenizer`` and ``pairs`` (or ``examples``, token ids with labels) are another task's; without them the model learns
+    the sloppy pupil's sums.
     """
     import torch
 
@@ -60,7 +64,7 @@ def make(folder: Path, settings: dict[str, Any], tokenizer: Any = None, pairs: P
     try:
         model = untrained(settings, tokenizer)
         started = time.perf_counter()
-        loss = cold_start(model, tokenizer, settings, pairs)
+        loss = cold_start(model, tokenizer, settings, pairs, examples)
     finally:
         torch.set_num_threads(threads)
     model.save_pretrained(folder)
@@ -101,21 +105,23 @@ def demonstrations(settings: dict[str, Any], n: int) -> list[tuple[str, str]]:
     return [(row["prompt"], worked(row, forget=settings["forget"], rng=rng)) for row in rows]
 
 
-def tokenized(tokenizer: Any, pairs: list[tuple[str, str]]) -> list[tuple[list[int], int]]:
-    """Each pair as (token ids, length of the prompt in tokens), through the chat template."""
+def tokenized(tokenizer: Any, pairs: Pairs) -> list[Example]:
+    """Each pair as (token ids, labels), through the chat template; the prompt has no labels."""
     questions = [[{"role": "user", "content": question}] for question, _ in pairs]
     prompts = tokenizer.apply_chat_template(questions, add_generation_prompt=True, tokenize=False)
     ids = tokenizer([prompt + answer + tokenizer.eos_token for prompt, (_, answer) in zip(prompts, pairs, strict=True)])["input_ids"]
     starts = [len(p) for p in tokenizer(prompts)["input_ids"]]
-    return list(zip(ids, starts, strict=True))
+    return [(row, [-100] * start + row[start:]) for row, start in zip(ids, starts, strict=True)]
 
 
-def cold_start(model: Any, tokenizer: Any, settings: dict[str, Any], pairs: Pairs | None = None) -> float:
-    """Supervised steps on the completion tokens; returns the last loss in nats a token."""
+def cold_start(
+    model: Any, tokenizer: Any, settings: dict[str, Any], pairs: Pairs | None = None, examples: list[Example] | None = None
+) -> float:
+    """Supervised steps on the labelled tokens; returns the last loss in nats a token."""
     import torch
 
     steps, size = settings["steps"], settings["batch_size"]
-    examples = tokenized(tokenizer, demonstrations(settings, steps * size) if pairs is None else pairs)
+    examples = examples or tokenized(tokenizer, demonstrations(settings, steps * size) if pairs is None else pairs)
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings["learning_rate"], weight_decay=0.0, fused=True)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     loss = torch.zeros(())
@@ -130,14 +136,14 @@ def cold_start(model: Any, tokenizer: Any, settings: dict[str, Any], pairs: Pair
     return round(float(loss.detach()), 4)
 
 
-def padded(examples: list[tuple[list[int], int]], pad: int) -> tuple[Any, Any]:
+def padded(examples: list[Example], pad: int) -> tuple[Any, Any]:
     """Right-padded ids and labels, (B, T) each. No mask is needed: attention is causal and padding has no label."""
     import torch
 
     longest = max(len(ids) for ids, _ in examples)
     input_ids = torch.full((len(examples), longest), pad)
     labels = torch.full((len(examples), longest), -100)
-    for i, (ids, start) in enumerate(examples):
+    for i, (ids, wanted) in enumerate(examples):
         input_ids[i, : len(ids)] = torch.tensor(ids)
-        labels[i, start : len(ids)] = torch.tensor(ids[start:])
+        labels[i, : len(ids)] = torch.tensor(wanted)
     return input_ids, labels
