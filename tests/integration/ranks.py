@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from typing import Any
 import yaml
 
 from rlvr_cli.config.schema import Config
+from rlvr_cli.launch.processes import Kept
 from rlvr_cli.weights import server_args
 
 REWARD = '''
@@ -85,16 +85,15 @@ class RunningServer:
     def __init__(self, config: Config, model: Path, weights_dir: Path, log: Path):
         self.config, self.model, self.weights_dir, self.log = config, model, weights_dir, log
         self.port = free_port()
-        self.process: subprocess.Popen | None = None
+        self.kept: Kept | None = None
 
     def start(self, deadline_s: float = 300) -> None:
         """Start, and wait until it answers."""
         argv, env = server_args(self.config, self.model, self.port, self.weights_dir, 1)
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(argv, env={**os.environ, **env}, stdout=log, stderr=log, start_new_session=True)
+        self.kept = Kept.start(argv, self.log, env={**os.environ, **env})  # a killed test run leaves no server
         until = time.monotonic() + deadline_s
         while time.monotonic() < until:
-            assert self.process.poll() is None, self.log.read_text()[-3000:]
+            assert self.kept.poll() is None, self.log.read_text()[-3000:]
             with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=2):
                 return
             time.sleep(0.5)
@@ -102,9 +101,7 @@ class RunningServer:
 
     def stop(self) -> None:
         """Take its whole group down."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        self.kept.stop()
 
     def plan(self) -> dict[str, Any]:
         """The server's entry of ``plan.json``."""
