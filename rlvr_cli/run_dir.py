@@ -163,7 +163,8 @@ def default_name(config: Config, choices: dict[str, str]) -> str:
         model = Path(config.model.path).name or "hf"
     data = choices.get("dataset") or config.dataset.generator or "data"
     reward = choices.get("reward") or "-".join(config.reward.terms) or "reward"
-    name = f"{model}-{data}-{reward}-{time.strftime('%Y%m%d-%H%M%S')}"
+    last = reward if config.stage.kind == "rl" else config.stage.kind
+    name = f"{model}-{data}-{last}-{time.strftime('%Y%m%d-%H%M%S')}"
     return re.sub(r"[^\w.-]+", "-", name)
 
 
@@ -197,7 +198,7 @@ def take_up(path: Path, config: Config) -> RunDir:
     frozen = read_frozen(path / "config.yaml")  # through the schema: a key that is younger than the run has its default
     changed = differences(frozen.model_dump(mode="json"), masked(config.model_dump(mode="json")))
     before, files = read_json(path / "fingerprint.json").get("data", {}), fingerprint(config)["data"]
-    changed += [(f"the content of dataset.{k}", before[k], v) for k, v in files.items() if before.get(k, v) != v]
+    changed += [(f"the content of {k if '.' in k else f'dataset.{k}'}", before[k], v) for k, v in files.items() if before.get(k, v) != v]
     if changed:
         lock.close()
         said = "; ".join(f"{k} was {a!r}, now {b!r}" for k, a, b in changed[:3]) + (
@@ -328,7 +329,9 @@ def fingerprint(config: Config) -> dict[str, Any]:
 
     data = masked(config.model_dump(mode="json"))
     told = {k: v for k, v in flat(data) if not any(k.startswith(free) for free in MAY_CHANGE)}
-    files = {k: file_hash(Path(v)) for k in ("train", "eval") if (v := getattr(config.dataset, k)) and Path(v).is_file()}
+    named = {k: getattr(config.dataset, k) for k in ("train", "eval")}
+    named |= {"stage.data": config.stage.data, "stage.general.data": config.stage.general.data}
+    files = {k: file_hash(Path(v)) for k, v in named.items() if v and Path(v).is_file()}
     return {"config": digest(told), "groups": {g: digest(data[g]) for g in sorted(data)}, "data": files, "versions": versions()}
 
 

@@ -24,6 +24,8 @@ examples:
   rlvr train model=smollm2-135m --dry-run              the plan and the frozen configuration, nothing started
   rlvr train --resume outputs/RUN                      go on from the last whole checkpoint
   rlvr train run.name=mine --clean                     remove outputs/mine (a run) and start again
+  rlvr train stage=sft                                 supervised: worked answers, or stage.data=accepted.jsonl (also dpo, reward_model)
+  rlvr train pipeline=r1_tiny                          a chain: cold start, RL, rejection sampling, all-scenario RL; a table at the end
   rlvr train -m seed=1,2 reward=math,format_only       a sweep: every job its own process tree, ranked at the end
 groups and their options: rlvr ls; a group's keys: rlvr config GROUP"""
 
@@ -142,13 +144,24 @@ def held_out(path: Path) -> list[tuple[int, float]]:
     return [(line["step"], line["eval/accuracy"]) for line in lines if line.get("eval/accuracy") is not None]
 
 
+def gain(path: Path) -> str:
+    """What the run was for, before and after: accuracy, or the held-out loss and the pairs told apart of a stage without it."""
+    judged = held_out(path)
+    if judged:
+        kept = json.loads((path / "final" / "metrics.json").read_text()).get("step") if (path / "final" / "metrics.json").exists() else None
+        step, accuracy = next((pair for pair in judged if pair[0] == kept), max(judged, key=lambda pair: (pair[1], pair[0])))
+        return f"held-out accuracy {judged[0][1]:.3f} -> {accuracy:.3f} (step {step})"
+    lines = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    named = (("held-out loss", "eval/loss"), ("pairs told apart", "eval/pair_accuracy"))
+    found = [(label, [line[key] for line in lines if line.get(key) is not None]) for label, key in named]
+    said = [f"{label} {values[0]:.3f} -> {values[-1]:.3f}" for label, values in found if values]
+    return ", ".join(said) or "no held-out rows were judged"
+
+
 def say_end(outcome: Any, path: Path) -> int:
     """The closing lines: what came out, or what went wrong and where to look."""
     if outcome.ok:
-        judged = held_out(path)
-        step, best = max(judged, key=lambda pair: (pair[1], pair[0]), default=(0, 0.0))
-        gain = f"held-out accuracy {judged[0][1]:.3f} -> {best:.3f} (step {step})" if judged else "no held-out rows were judged"
-        print(f"done: {gain}; model in {path}/final\nnext: rlvr eval checkpoint={path}   rlvr report {path}")
+        print(f"done: {gain(path)}; model in {path}/final\nnext: rlvr eval checkpoint={path}   rlvr report {path}")
         return EXIT_OK
     print(f"rlvr train: {outcome.sentence}", file=sys.stderr)
     if outcome.log:

@@ -104,6 +104,7 @@ class KeepLast(Keep):
 
     def on_train_end(self, args, state, control, **kwargs):
         facts = self.facts if state.global_step in self.accuracy else {"eval/accuracy": None}
+        facts |= {name: self.line[name] for name in ("eval/loss", "eval/pair_accuracy") if name in self.line}
         for name in ("last", "final"):
             self.save(name, state.global_step, facts)
 
