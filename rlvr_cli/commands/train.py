@@ -159,8 +159,12 @@ def gain(path: Path) -> str:
 
 
 def say_end(outcome: Any, path: Path) -> int:
-    """The closing lines: what came out, or what went wrong and where to look."""
+    """The closing lines: what came out, or what went wrong and where to look; before them the profile, where one was asked for."""
+    from rlvr_cli.launch import profile
+
     if outcome.ok:
+        for line in profile.lines(path):
+            print(line)
         print(f"done: {gain(path)}; model in {path}/final\nnext: rlvr eval checkpoint={path}   rlvr report {path}")
         return EXIT_OK
     print(f"rlvr train: {outcome.sentence}", file=sys.stderr)

@@ -408,7 +408,7 @@ class Trainer(Group):
     samples_per_step: int | None = Field(default=None, ge=0)
     """Completions written to ``samples.jsonl`` a step; null writes all."""
     profile: bool = False
-    """Print where a step's time goes."""
+    """Print where a step's time goes when the run ends, and write it to ``profile.json``."""
     timeout_s: float = Field(default=1800, gt=0)
     """A step that takes longer than this many seconds is a hang: the run stops with a name."""
 

@@ -27,6 +27,7 @@ from rlvr_cli.training.callbacks.keep import keeper
 from rlvr_cli.training.callbacks.kl_control import KLControl
 from rlvr_cli.training.callbacks.length_stages import LengthStages
 from rlvr_cli.training.callbacks.parity import Parity
+from rlvr_cli.training.callbacks.profile import Profile
 from rlvr_cli.training.callbacks.record import Record, Status
 from rlvr_cli.training.callbacks.watchdog import Watchdog
 from rlvr_cli.training.rewards_bridge import RewardBridge
@@ -98,6 +99,8 @@ def assemble(config: Config, plan: dict[str, Any], run_dir: Path, args: Any, sta
     guard, watchdog = Guard(config.guard, status), Watchdog(run_dir, config.trainer.timeout_s)
     for callback in (*before, held_out, *after, guard, record, keep, watchdog):
         trainer.add_callback(callback)
+    if config.trainer.profile:
+        trainer.add_callback(Profile(run_dir, trainer, record=record, held_out=held_out, keep=keep))
     return trainer, held_out
 
 
