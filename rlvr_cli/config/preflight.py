@@ -387,6 +387,21 @@ def columns(world: World) -> str | None:
     return f"the rewards find {', '.join(sorted(needed))}" if needed else "the rewards need no column"
 
 
+def curriculum(world: World) -> str | None:
+    """The columns that a curriculum reads are there and as it says."""
+    settings = world.config.curriculum
+    if world.rows is None or settings.kind == "none" or world.config.stage.kind != "rl":
+        return None
+    from rlvr_cli.training.curriculum import read_columns
+
+    levels, prior = read_columns(world.rows.train, settings)
+    if levels is not None:
+        counts = [int((levels == level).sum()) for level in range(int(levels.max()) + 1)]
+        return f"{len(counts)} levels of {settings.column}, easiest first, with {', '.join(f'{n:,}' for n in counts)} prompts"
+    known = sum(rate is not None for rate in prior or [])
+    return f"pass rates from {settings.low:g} to {settings.high:g} are kept; {known:,} of {len(world.rows.train):,} known before"
+
+
 def steps(world: World) -> str | None:
     """There are prompts enough for one step; fewer would train nothing, without a word."""
     if world.config.stage.kind != "rl" and not world.data_is_remote:
@@ -539,6 +554,7 @@ CHECKS: tuple[Callable[[World], str | None], ...] = (
     environment,
     data,
     columns,
+    curriculum,
     steps,
     heldout,
     gold,

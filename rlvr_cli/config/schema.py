@@ -177,7 +177,7 @@ class DynamicSampling(Group):
     """Groups whose rewards are all equal teach nothing; they are replaced by groups of further prompts (DAPO, arXiv 2503.14476, eq. 11)."""
 
     max_rounds: int = Field(default=0, ge=0)
-    """Further generations a batch at most, each for the groups still missing; 0 is off. What is dead after the last stays and is counted."""
+    """Further generations a batch at most, each for the groups still missing; 0 is off. What is dead after the last stays, counted."""
     oversample: float = Field(default=1.0, ge=1, le=8)
     """Prompts of a round, as a multiple of the missing groups: more waste, fewer rounds. A round is never larger than the batch."""
 

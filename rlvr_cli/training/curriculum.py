@@ -28,6 +28,13 @@ from rlvr_cli.training.prompt_table import PromptTable
 Pool = tuple[np.ndarray, float]  # rows, share of a batch
 
 
+def read_columns(rows: Sequence[Mapping[str, Any]], settings: Curriculum) -> tuple[np.ndarray | None, list[float | None] | None]:
+    """(levels, prior) as far as the curriculum reads them. Raises ConfigError where a column is not as the settings say."""
+    levels = levels_of(rows, settings) if settings.kind == "difficulty" else None
+    prior = prior_of(rows, settings.prior_column) if settings.kind == "pass_rate" and settings.prior_column else None
+    return levels, prior
+
+
 def levels_of(rows: Sequence[Mapping[str, Any]], settings: Curriculum) -> np.ndarray:
     """(rows,) the level of each row, 0 the easiest. Raises ConfigError where the column is absent, or text without an order."""
     values = [row.get(settings.column) for row in rows]
@@ -74,6 +81,17 @@ def numbered_levels(values: np.ndarray, levels: int | None) -> np.ndarray:
         return places
     edges = np.quantile(values, np.arange(1, levels) / levels)
     return np.unique(np.searchsorted(edges, values, side="left"), return_inverse=True)[1]
+
+
+def prior_of(rows: Sequence[Mapping[str, Any]], column: str) -> list[float | None]:
+    """Pass rates known before the run."""
+    rates = [row.get(column) for row in rows]
+    bad = [rate for rate in rates if rate is not None and not (isinstance(rate, (int, float)) and 0 <= rate <= 1)]
+    if bad or all(rate is None for rate in rates):
+        what = f"{column!r} holds {bad[0]!r}, which is no share" if bad else f"no training row has the column {column!r}"
+        fix = "rlvr data difficulty ... out=FILE.jsonl, or curriculum.prior_column=null"
+        raise ConfigError(what, where="curriculum.prior_column", fix=fix)
+    return rates
 
 
 def pools(settings: Curriculum, table: PromptTable, levels: np.ndarray | None, *, step: int, max_steps: int) -> list[Pool]:

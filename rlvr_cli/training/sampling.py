@@ -21,10 +21,9 @@ import torch
 
 from rlvr_cli.config.schema import Config
 from rlvr_cli.config.schema import DynamicSampling as Refill
-from rlvr_cli.errors import ConfigError
 from rlvr_cli.rewards_api import correct_of
 from rlvr_cli.rewards_api.compose import is_right
-from rlvr_cli.training.curriculum import levels_of
+from rlvr_cli.training.curriculum import read_columns
 from rlvr_cli.training.dynamic_sampling import Batch, DynamicSampling, Rollout, alive_groups
 from rlvr_cli.training.ledger import Ledger
 from rlvr_cli.training.prompt_choice import PromptChoice
@@ -36,20 +35,8 @@ ROW = "row_index"  # column of the training set: a row's own place, which a shuf
 def prepare(config: Config, rows: Sequence[Mapping[str, Any]]) -> PromptChoice:
     """The choice of a run over its training rows. Raises ConfigError where the curriculum's columns are not as it says."""
     settings = config.curriculum
-    levels = levels_of(rows, settings) if settings.kind == "difficulty" else None
-    prior = prior_of(rows, settings.prior_column) if settings.kind == "pass_rate" and settings.prior_column else None
+    levels, prior = read_columns(rows, settings)
     return PromptChoice(len(rows), settings, seed=config.seed, levels=levels, prior=prior)
-
-
-def prior_of(rows: Sequence[Mapping[str, Any]], column: str) -> list[float | None]:
-    """Pass rates known before the run."""
-    rates = [row.get(column) for row in rows]
-    bad = [rate for rate in rates if rate is not None and not (isinstance(rate, (int, float)) and 0 <= rate <= 1)]
-    if bad or all(rate is None for rate in rates):
-        what = f"{column!r} holds {bad[0]!r}, which is no share" if bad else f"no training row has the column {column!r}"
-        fix = "rlvr data difficulty ... out=FILE.jsonl, or curriculum.prior_column=null"
-        raise ConfigError(what, where="curriculum.prior_column", fix=fix)
-    return rates
 
 
 class Sampling:

@@ -44,7 +44,7 @@ class ServerClient:
         self.session = requests.Session()
         self.session.trust_env = False  # a proxy of the environment is not on the way to this machine
         self.session.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=AT_ONCE))
-        self.step = 0
+        self.step = self.first = 0  # first: number of the first prompt of the next request, above those that this step has asked
         self.seq = 0
         self.file: SharedFile | None = None
         self.model = self.get("/v1/models")["data"][0]["id"]
@@ -98,7 +98,7 @@ class ServerClient:
         if regex is not None:
             common["structured_outputs"] = {"regex": regex}
         common |= generation_kwargs or {}
-        bodies = [{**common, "prompt": ids, "seed": request_seed(self.seed, self.step, i)} for i, ids in enumerate(prompts)]
+        bodies = [{**common, "prompt": ids, "seed": request_seed(self.seed, self.step, i)} for i, ids in enumerate(prompts, self.first)]
         with ThreadPoolExecutor(AT_ONCE) as pool:
             replies = list(pool.map(self.drawn, bodies))
         choices = [choice for reply in replies for choice in sorted(reply["choices"], key=lambda c: c["index"])]

@@ -17,6 +17,8 @@ from trl.generation.vllm_generation import VLLMGeneration
 from rlvr_cli.config.schema import Config
 from rlvr_cli.weights.client import ServerClient
 
+CALL_STRIDE = 1_000_000  # above the prompts of any generation
+
 
 def factory(config: Config, server: dict[str, Any]) -> Callable[[Any], ServerGeneration]:
     """A function trainer -> generation, for :class:`rlvr_cli.training.trainer.RLVRTrainer`."""
@@ -32,6 +34,7 @@ class ServerGeneration(VLLMGeneration):
 
     def __init__(self, trainer: Any, config: Config, server: dict[str, Any]):
         self.trainer, self.config, self.server = trainer, config, server
+        self.calls, self.drawn_at = 0, -1
         super().__init__(
             trainer.model,
             trainer.accelerator,
@@ -63,7 +66,9 @@ class ServerGeneration(VLLMGeneration):
     def generate(self, *args: Any, **kwargs: Any) -> Any:
         """TRL's, with the step in the requests' seeds."""
         if self.accelerator.is_main_process:
-            self.vllm_client.step = self.trainer.state.global_step
+            client, step = self.vllm_client, self.trainer.state.global_step
+            self.calls = self.calls + 1 if step == self.drawn_at else 0  # a step that refills its batch draws more than once
+            client.step, client.first, self.drawn_at = step, self.calls * CALL_STRIDE, step
         return super().generate(*args, **kwargs)
 
     def sync_weights(self, scale_of: Callable[[str], float] | None = None) -> None:

@@ -11,8 +11,7 @@ from rlvr_cli.config.checks import check
 from rlvr_cli.config.compose import compose
 from rlvr_cli.config.schema import Curriculum
 from rlvr_cli.errors import ConfigError
-from rlvr_cli.training import sampling
-from rlvr_cli.training.curriculum import by_difficulty, levels_of
+from rlvr_cli.training.curriculum import by_difficulty, levels_of, prior_of
 from rlvr_cli.training.prompt_choice import PromptChoice
 from rlvr_cli.training.prompt_table import PromptTable
 
@@ -102,9 +101,9 @@ def test_rates_known_before_the_run_count_at_once() -> None:
     assert made.table.rates()[:3].tolist() == [0.0, 1.0, 0.5] and np.isnan(made.table.rates()[3])
     assert made.choose([0], step=0, max_steps=9) == [2], "the only one in the band"
     with pytest.raises(ConfigError, match="no training row has the column 'pass_rate'"):
-        sampling.prior_of([{"a": 1}], "pass_rate")
+        prior_of([{"a": 1}], "pass_rate")
     with pytest.raises(ConfigError, match="holds 40, which is no share"):
-        sampling.prior_of([{"pass_rate": 40}], "pass_rate")
+        prior_of([{"pass_rate": 40}], "pass_rate")
 
 
 def test_older_groups_fade() -> None:
