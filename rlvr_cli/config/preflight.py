@@ -28,6 +28,7 @@ GOLD_CHUNK = 20
 GOLD_SECONDS = 5.0  # golds that run programs take longer: the check stays a matter of seconds and says how many it tried
 GOLD_SECONDS_STRICT = 60.0  # before a run every row is scored, as long as it takes less than this
 ASSUMED_GPU_GIB = 80.0
+CHARACTERS_A_TOKEN, TEMPLATE_TOKENS = 2, 32  # on the safe side: English has about four, digits and Chinese one or two
 
 
 class Note(str):
@@ -81,7 +82,19 @@ class World:
         """The launch, decided."""
         from rlvr_cli.launch.plan import solve
 
-        return solve(self.config, self.machine)
+        return solve(self.config, self.machine, longest_prompt=self.longest_prompt)
+
+    @cached_property
+    def longest_prompt(self) -> int | None:
+        """About how many tokens the longest prompt has, where the rows are here; the check of the data says what is wrong with them."""
+        if self.config.dataset.max_prompt_tokens:
+            return None
+        try:
+            rows = self.rows
+        except RlvrError:
+            return None
+        characters = max((sum(len(str(m["content"])) for m in row["prompt"]) for row in rows.train), default=0) if rows else 0
+        return characters // CHARACTERS_A_TOKEN + TEMPLATE_TOKENS if characters else None
 
     @cached_property
     def model_folder(self) -> Path | None:
@@ -199,7 +212,7 @@ def memory(world: World) -> str | None:
         return None
     cuda = plan.device == "cuda"
     room = min((g.memory_gib for g in world.machine.gpus), default=0.0) if cuda else world.machine.memory_gib / plan.ranks
-    want = plan.memory.state if world.config.model.builder else plan.memory.total  # a builder's vocabulary is not known yet
+    want = plan.memory.total
     text = f"about {want:.1f} GiB a rank of {room:.1f} GiB, an estimate"
     if want > room:
         return Note(f"{text}: it may not fit (peft=lora, a smaller trainer.per_device_train_batch_size, or ZeRO-3 over more ranks)")

@@ -9,16 +9,17 @@ really ran. Nothing here imports torch or starts a process, so ``rlvr train --dr
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import ConfigError
+from rlvr_cli.launch.effects import effects
 from rlvr_cli.launch.machine import Machine
-from rlvr_cli.launch.memory import Memory, estimate, read_size
+from rlvr_cli.launch.memory import Memory, Sizes, estimate, read_shape
 
-PROMPT_GUESS = 512  # tokens of prompt assumed by the memory estimate where the configuration sets no limit
-LORA_SHARE = 0.01
+PROMPT_GUESS = 512  # tokens of prompt assumed where the configuration sets no limit and no prompt was looked at
+LARGE_VOCABULARY = 150_000  # of a model on the hub that cannot be read yet
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Plan:
     max_tokens_per_step: int
     mixed_precision: str
     memory: Memory | None
+    prompt_tokens: int = PROMPT_GUESS
+    options: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -59,8 +62,11 @@ class Plan:
         return {**asdict(self), "world_size": self.world_size}
 
 
-def solve(config: Config, machine: Machine) -> Plan:
-    """Decide the launch. Raises ConfigError when the machine cannot carry what is asked."""
+def solve(config: Config, machine: Machine, *, longest_prompt: int | None = None) -> Plan:
+    """Decide the launch. Raises ConfigError when the machine cannot carry what is asked.
+
+    ``longest_prompt``: tokens, where somebody has looked at the rows.
+    """
     notes: list[str] = []
     device = _device(config, machine, notes)
     backend = _backend(config, machine, device, notes)
@@ -68,7 +74,9 @@ def solve(config: Config, machine: Machine) -> Plan:
     ranks = _ranks(config, device, trainers, notes)
     stage = _zero_stage(config, device, ranks * config.hardware.nodes, notes)
     precision = _precision(config, machine, device, stage, notes)
-    batch = _batch(config, ranks * config.hardware.nodes)
+    prompt = config.dataset.max_prompt_tokens or longest_prompt or PROMPT_GUESS
+    batch = _batch(config, ranks * config.hardware.nodes, prompt)
+    sizes = _sizes(config, stage or 0, ranks * config.hardware.nodes, precision, prompt)
     return Plan(
         device=device,
         ranks=ranks,
@@ -79,7 +87,9 @@ def solve(config: Config, machine: Machine) -> Plan:
         trainer_devices=trainers[:ranks] if device == "cuda" else [],
         server_devices=server,
         mixed_precision=precision,
-        memory=_memory(config, stage or 0, ranks * config.hardware.nodes, precision),
+        memory=estimate(sizes) if sizes else None,
+        prompt_tokens=prompt,
+        options=effects(config, sizes, precision, backend),
         notes=notes,
         **batch,
     )
@@ -189,7 +199,7 @@ def _threads(config: Config, machine: Machine, ranks: int, backend: str) -> int:
     return max(1, spare // ranks)
 
 
-def _batch(config: Config, world: int) -> dict[str, int]:
+def _batch(config: Config, world: int, prompt: int) -> dict[str, int]:
     """TRL's batch arithmetic (``GRPOConfig.__post_init__``), with the nearest legal value when it does not come out."""
     trainer, group = config.trainer, config.algorithm.num_generations if config.stage.kind == "rl" else 1
     micro, steps = trainer.per_device_train_batch_size, trainer.gradient_accumulation_steps
@@ -202,7 +212,6 @@ def _batch(config: Config, world: int) -> dict[str, int]:
             where="trainer.per_device_train_batch_size, algorithm.num_generations",
             fix=f"trainer.per_device_train_batch_size={legal}",
         )
-    prompt = config.dataset.max_prompt_tokens or PROMPT_GUESS
     return {
         "micro_batch": micro,
         "micro_steps": steps,
@@ -219,21 +228,28 @@ def _nearest_batch(micro: int, factor: int, group: int) -> int:
     return next(b for b in range(micro, micro + group + 1) if b * factor % group == 0)
 
 
-def _memory(config: Config, stage: int, world: int, precision: str) -> Memory | None:
-    parameters, vocabulary = read_size(config.model.path) if config.model.path else (None, None)
-    parameters = config.model.parameters or parameters
+def _sizes(config: Config, stage: int, world: int, precision: str, prompt: int) -> Sizes | None:
+    """What the memory estimate depends on; None where nobody knows how large the model is."""
+    found, shape = read_shape(config.model.path) if config.model.path else (None, None)
+    parameters = config.model.parameters or found
     if not parameters:
         return None
-    prompt = config.dataset.max_prompt_tokens or PROMPT_GUESS
-    return estimate(
+    completion = config.generation.max_completion_length if config.stage.kind == "rl" else 0
+    sizes = Sizes(
         parameters,
-        trained_share=1.0 if config.peft.kind == "none" else LORA_SHARE,
+        shape,
+        tokens=config.trainer.per_device_train_batch_size * (prompt + completion),
         mixed=precision != "fp32",
         zero_stage=stage,
         ranks=world,
-        tokens=config.trainer.per_device_train_batch_size * (prompt + config.generation.max_completion_length),
-        vocabulary=vocabulary or (0 if config.model.builder else 150_000),  # a built model is small; a hub one we cannot read yet
+        recompute=config.trainer.gradient_checkpointing,
+        lora_rank=None if config.peft.kind == "none" else config.peft.r,
+        four_bits=config.peft.kind == "qlora",
+        offload=config.hardware.offload,
+        reference=config.algorithm.beta > 0 or config.algorithm.kl_control.kind != "none",
     )
+    typical = 0 if config.model.builder else LARGE_VOCABULARY  # a built model's vocabulary is small
+    return sizes if shape else replace(sizes, shape=replace(sizes.known, vocabulary=typical))
 
 
 def lines(plan: Plan) -> list[str]:
@@ -242,9 +258,10 @@ def lines(plan: Plan) -> list[str]:
     server += " (held-out answers only)" if plan.num_generations == 1 else ""
     out = [f"trainer     {_trainer_words(plan)}", f"generation  {server}", f"batch       {_batch_words(plan)}"]
     if plan.memory:
-        parts = f"{plan.memory.state:.1f} state, {plan.memory.logits:.1f} logits"
-        out.append(f"memory      about {plan.memory.total:.1f} GiB a rank ({parts}), an estimate")
-    return out + [f"chosen      {note}" for note in plan.notes]
+        of = plan.memory
+        parts = f"{of.state:.1f} state, {of.activations:.1f} activations, {of.head:.1f} output head"
+        out.append(f"memory      about {of.total:.1f} GiB a rank ({parts}) at {plan.prompt_tokens} tokens of prompt, an estimate")
+    return out + [f"option      {line}" for line in plan.options] + [f"chosen      {note}" for note in plan.notes]
 
 
 def _trainer_words(plan: Plan) -> str:

@@ -8,7 +8,7 @@ from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import ConfigError
 from rlvr_cli.launch.freeze import freeze
 from rlvr_cli.launch.machine import Gpu, Machine, parse_gpu
-from rlvr_cli.launch.memory import estimate, read_size
+from rlvr_cli.launch.memory import Shape, Sizes, estimate, read_shape, saved
 from rlvr_cli.launch.plan import lines, solve
 from rlvr_cli.launch.ports import free_ports
 
@@ -117,24 +117,89 @@ def test_precision_follows_the_gpu(capability, precision):
     assert solve(config(generation={"backend": "hf"}), gpus(2, capability)).mixed_precision == precision
 
 
+SEVEN = Sizes(7.6e9, Shape(hidden=3584, layers=28, inner=18944, key_value=512, vocabulary=152064), tokens=8 * 1024, ranks=8)
+
+
 def test_memory_of_a_7b_at_each_stage():
     """16 bytes a parameter in all; on 8 ranks stage 3 keeps an eighth of it."""
-    seven = {
-        stage: estimate(7e9, trained_share=1, mixed=True, zero_stage=stage, ranks=8, tokens=0, vocabulary=1).state for stage in (0, 1, 2, 3)
-    }
+    seven = {stage: estimate(Sizes(7e9, zero_stage=stage, ranks=8)).state for stage in (0, 1, 2, 3)}
     assert seven[0] == pytest.approx(7e9 * 16 / 2**30, abs=0.01)
     assert seven[0] > seven[1] > seven[2] > seven[3] == pytest.approx(seven[0] / 8, abs=0.01)
 
 
-def test_size_of_a_model_from_its_config_file(tmp_path):
+def test_recomputation_keeps_two_of_34_bytes_and_one_layer():
+    whole, recomputed = estimate(SEVEN).activations, estimate(dataclasses.replace(SEVEN, recompute=True)).activations
+    assert whole == pytest.approx(8 * 1024 * 3584 * 28 * 34 / 2**30, abs=0.01)
+    assert recomputed == pytest.approx(whole * 2 / 34 + whole / 28, abs=0.01)
+
+
+def test_adapters_and_four_bits():
+    """Rank x (in + out) of each projection; 4 bits and a scale for each 64 weights of a projection, instead of 16."""
+    assert SEVEN.shape.adapters(16) == 28 * 16 * (2 * (3584 + 3584) + 2 * (3584 + 512) + 3 * (3584 + 18944))
+    lora = dataclasses.replace(SEVEN, lora_rank=16)
+    assert estimate(lora).state == pytest.approx((7.6e9 * 2 + SEVEN.shape.adapters(16) * 16) / 2**30, abs=0.05)
+    spared = estimate(lora).state - estimate(dataclasses.replace(lora, four_bits=True)).state
+    assert spared == pytest.approx(SEVEN.shape.linear * (2 - 0.5 - 4 / 64) / 2**30, abs=0.02)
+
+
+def test_offload_moves_and_does_not_lose():
+    sharded = dataclasses.replace(SEVEN, zero_stage=3)
+    for offload in ("optimizer", "all"):
+        moved = estimate(dataclasses.replace(sharded, offload=offload))
+        assert moved.host > 0 and moved.state + moved.host == pytest.approx(estimate(sharded).state, abs=0.02)
+
+
+def test_a_reference_is_a_second_copy_but_for_adapters():
+    assert saved(SEVEN, reference=True) == pytest.approx(7.6e9 * 2 / 2**30, abs=0.02)
+    assert saved(dataclasses.replace(SEVEN, lora_rank=16), reference=True) == 0
+
+
+@pytest.mark.parametrize(
+    ("groups", "machine", "said"),
+    [
+        ({"trainer": {"gradient_checkpointing": True}}, gpus(1), "gradient checkpointing saves"),
+        ({}, gpus(1), "trainer.gradient_checkpointing=true would save"),
+        ({"peft": {"kind": "lora"}}, gpus(1), "adapters (peft=lora) save"),
+        ({"peft": {"kind": "qlora"}}, gpus(1), "4-bit base and adapters (peft=qlora) save"),
+        ({"hardware": {"offload": "optimizer", "zero_stage": 2}}, gpus(1), "hardware.offload=optimizer moves"),
+        ({"algorithm": {"beta": 0.01}}, gpus(1), "the reference model (algorithm.beta=0.01) takes"),
+        ({}, gpus(1), "no reference model (algorithm.beta=0) saves"),
+        ({}, gpus(1, 7.5), "and a loss scaler: for GPUs without bf16"),
+        ({}, gpus(1), "log-probs in tiles"),
+        ({"generation": {"backend": "vllm_colocate"}}, gpus(1), "old log-probs take one more forward pass a generation: the importance"),
+        ({"algorithm": {"num_iterations": 2}}, gpus(1), "one generation feeds 2 optimizer steps"),
+        ({"algorithm": {"num_iterations": 2}}, gpus(1), "for it feeds more than one optimizer step"),
+    ],
+)
+def test_the_plan_says_what_an_option_does(groups, machine, said):
+    """A line each, with GiB where it is memory: 1.5 billion parameters on one GPU."""
+    settings = {"model": {"path": "Qwen/Qwen2.5-1.5B-Instruct", "parameters": 1.54e9}, "generation": {"backend": "hf"}, **groups}
+    plan = solve(Config.model_validate(settings), machine)
+    found = [line for line in plan.options if said in line]
+    assert len(found) == 1 and f"option      {found[0]}" in lines(plan)
+
+
+def test_a_small_run_says_nothing_of_memory_options():
+    tiny = Config.model_validate({"model": {"builder": "rlvr_cli.models.tiny.build", "parameters": 3e5}, "generation": {"backend": "hf"}})
+    assert solve(tiny, LAPTOP, longest_prompt=20).options == []
+
+
+def test_a_measured_prompt_takes_the_place_of_the_guess():
+    asked = config(generation={"backend": "hf"}, dataset={"generator": "arithmetic"})
+    guessed, measured = solve(asked, LAPTOP), solve(asked, LAPTOP, longest_prompt=40)
+    assert (guessed.prompt_tokens, measured.prompt_tokens) == (512, 40)
+    assert measured.max_tokens_per_step < guessed.max_tokens_per_step
+
+
+def test_shape_of_a_model_from_its_config_file(tmp_path):
     """SmolLM2-135M's published shape has 134.5M parameters (its model card)."""
     (tmp_path / "config.json").write_text(
         '{"hidden_size": 576, "num_hidden_layers": 30, "vocab_size": 49152, "intermediate_size": 1536,'
         ' "num_attention_heads": 9, "num_key_value_heads": 3, "tie_word_embeddings": true}'
     )
-    parameters, vocabulary = read_size(tmp_path)
-    assert parameters == pytest.approx(134.5e6, rel=0.001) and vocabulary == 49152
-    assert read_size(tmp_path / "absent") == (None, None)
+    parameters, shape = read_shape(tmp_path)
+    assert parameters == pytest.approx(134.5e6, rel=0.001) and (shape.vocabulary, shape.key_value) == (49152, 192)
+    assert read_shape(tmp_path / "absent") == (None, None)
 
 
 def test_frozen_config_has_no_auto_left():
