@@ -64,10 +64,16 @@ def run(argv: list[str]) -> int:
 
 def all_findings(overrides: list[str], *, strict: bool) -> Iterator[Any]:
     """Composition, then the rules, then the world; a configuration that can not be composed ends the list."""
+    from rlvr_cli import pipeline
     from rlvr_cli.config.checks import faults
     from rlvr_cli.config.compose import compose
     from rlvr_cli.config.preflight import Finding, findings
 
+    if pipeline.asked_for(overrides):
+        from rlvr_cli.pipeline.command import check
+
+        yield from check(overrides, strict=strict)
+        return
     started = time.perf_counter()
     try:
         composed = compose(overrides, rules=False)

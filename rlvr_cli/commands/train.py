@@ -55,6 +55,12 @@ def run(argv: list[str]) -> int:
         from rlvr_cli.sweep import run as sweep
 
         return sweep(args.overrides, Path.cwd())
+    from rlvr_cli import pipeline
+
+    if pipeline.asked_for(args.overrides) or pipeline.folder_of(args.resume):
+        from rlvr_cli.pipeline.command import train as chain
+
+        return chain(args.overrides, resume=args.resume, clean=args.clean, dry_run=args.dry_run, as_json=args.json)
     composed = composed_of(args)
     if args.cfg or args.info:
         return show(composed, info=args.info)
@@ -67,12 +73,9 @@ def composed_of(args: argparse.Namespace) -> Any:
 
     if args.resume is None:
         return compose(args.overrides)
-    import yaml
+    from rlvr_cli.run_dir import find, read_config
 
-    from rlvr_cli.run_dir import find
-
-    frozen = yaml.safe_load((find(args.resume) / "config.yaml").read_text(encoding="utf-8"))
-    return compose(args.overrides, inherit=frozen)
+    return compose(args.overrides, inherit=read_config(find(args.resume)))
 
 
 def show(composed: Any, *, info: bool) -> int:
@@ -92,6 +95,7 @@ def train(composed: Any, args: argparse.Namespace) -> int:
     from rlvr_cli.config.preflight import World, require
     from rlvr_cli.launch.freeze import freeze
     from rlvr_cli.launch.plan import lines
+    from rlvr_cli.run_dir import refuse
 
     world = World(composed.config, strict=not args.dry_run)  # a dry run may be of a machine that is not this one
     plan = world.plan
@@ -99,6 +103,7 @@ def train(composed: Any, args: argparse.Namespace) -> int:
     if args.dry_run:
         assumed = ["GPUs are assumed: this machine has none or fewer"] if world.assumes_gpus else []
         return dry_run(frozen, plan, assumed + require(frozen, strict=False), as_json=args.json)
+    refuse(frozen, resume=args.resume, clean=args.clean)
     notes = require(frozen, fetch=True)
     for line in [*lines(plan), *notes]:
         print(line, flush=True)
@@ -139,9 +144,10 @@ def launch(frozen: Any, plan: Any, composed: Any, args: argparse.Namespace) -> i
 
 def held_out(path: Path) -> list[tuple[int, float]]:
     """(step, accuracy) of every held-out evaluation of the run, earlier attempts included."""
-    file = path / "metrics.jsonl"
-    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
-    return [(line["step"], line["eval/accuracy"]) for line in lines if line.get("eval/accuracy") is not None]
+    from rlvr_cli.commands.runs import read_lines
+
+    lines = read_lines(path / "metrics.jsonl")
+    return [(line["step"], line["eval/accuracy"]) for line in lines if line.get("eval/accuracy") is not None and "step" in line]
 
 
 def gain(path: Path) -> str:
