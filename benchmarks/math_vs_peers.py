@@ -18,7 +18,7 @@ import math
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -72,21 +72,37 @@ def wilson(right: int, n: int) -> tuple[float, float]:
     return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
 
 
-def summary(name: str, result: dict, rows: list[dict]) -> dict:
+def summary(name: str, result: dict, rows: list[dict], hostile: Collection[str] = HOSTILE) -> dict:
+    """One line of the table. ``hostile``: kinds whose time does not count."""
     expected, scores = [row["expect"] for row in rows], result["scores"]
     right = sum(score == expect for score, expect in zip(scores, expected, strict=True))
-    ordinary = [s for s, row in zip(result["seconds"], rows, strict=True) if row.get("kind") not in HOSTILE]
+    ordinary = [s for s, row in zip(result["seconds"], rows, strict=True) if row.get("kind") not in hostile]
     low, high = wilson(right, len(rows))
+    judged = [(score, expect) for score, expect in zip(scores, expected, strict=True) if score is not None and expect is not None]
     return {
         "judge": name,
+        "rows": len(rows),
+        "harmed": sum(map(bool, result["harmed"])) if "harmed" in result else "",
         "accuracy": right / len(rows),
         "interval": f"{low:.3f}-{high:.3f}",
-        "accepted": sum(score == 1.0 and expect == 0.0 for score, expect in zip(scores, expected, strict=True)),
-        "rejected": sum(score == 0.0 and expect == 1.0 for score, expect in zip(scores, expected, strict=True)),
-        "unjudged": sum(score is None for score in scores),
+        "accepted": sum(score > expect for score, expect in judged),
+        "rejected": sum(score < expect for score, expect in judged),
+        "unjudged": sum(score is None and expect is not None for score, expect in zip(scores, expected, strict=True)),
         "slowest": max(result["seconds"]),
         "rate": len(ordinary) / sum(ordinary),
     }
+
+
+def print_table(groups: list[list[dict]]) -> None:
+    """Judges of one task a group; the first of each is ours."""
+    print("| judge | rows | accuracy | 95% | false accepts | false rejects | not judged | rows that did harm | slowest row, s "
+          "| rows a second | ours is faster by |")  # fmt: skip
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    for lines in groups:
+        for line in lines:
+            print(f"| {line['judge']} | {line['rows']} | {line['accuracy']:.3f} | {line['interval']} | {line['accepted']} "
+                  f"| {line['rejected']} | {line['unjudged']} | {line['harmed']} | {line['slowest']:.2f} | {line['rate']:.0f} "
+                  f"| {lines[0]['rate'] / line['rate']:.1f}x |")  # fmt: skip
 
 
 def main() -> int:
@@ -99,6 +115,9 @@ def main() -> int:
         return 2
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
+    from rlvr_cli.verifiers import pool
+
+    pool.configure(cache=False)
     rows = [json.loads(line) for line in arguments.data.open(encoding="utf-8")][:: arguments.every]
     lines = []
     for name, make in (("rlvr", ours), ("math_verify", math_verify), ("TRL accuracy_reward", trl)):
@@ -110,14 +129,7 @@ def main() -> int:
         measured(judge, rows[:20])  # imports and caches are not what is measured
         lines.append(summary(name, measured(judge, rows), rows))
         print(f"{name}: measured", file=sys.stderr, flush=True)
-    print(f"{len(rows)} rows")
-    print("| judge | accuracy | 95% | false accepts | false rejects | not judged | slowest row, s | ours is faster by |")
-    print("|---|---|---|---|---|---|---|---|")
-    for line in lines:
-        print(
-            f"| {line['judge']} | {line['accuracy']:.3f} | {line['interval']} | {line['accepted']} | {line['rejected']} "
-            f"| {line['unjudged']} | {line['slowest']:.2f} | {lines[0]['rate'] / line['rate']:.1f}x |"
-        )
+    print_table([lines])
     return 0
 
 
