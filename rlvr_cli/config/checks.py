@@ -518,14 +518,6 @@ def turns_on_ranks(config: Config) -> str | None:
     return None
 
 
-def turns_and_refill(config: Config) -> str | None:
-    """Dynamic sampling draws groups again outside of TRL's environments."""
-    if config.environment.fn and config.algorithm.dynamic_sampling.max_rounds:
-        what = "dynamic sampling draws further groups, and TRL makes environments (environment.fn) for the first ones only"
-        raise ConfigError(what, where="algorithm.dynamic_sampling.max_rounds", fix="algorithm.dynamic_sampling.max_rounds=0")
-    return None
-
-
 # ------------------------------------------------------------------------------------------------ adapters and machine
 
 
@@ -838,6 +830,5 @@ RULES: dict[str, Rule] = {
         untruncated_sampling, vespo_mode, long_sequences, context_length, length_stages, server_flags, adapters, qlora, offload, devices,
         several_nodes, curriculum_band, dynamic_sampling, save_on_boundary, steps_per_generation, length, learning_rate, trackers,
         no_secrets, run_name, remote_code, template_text, environment, turns_on_ranks,
-        turns_and_refill,
     )
 }  # fmt: skip

@@ -46,7 +46,7 @@ def shown(number: Fraction) -> str:
     >>> shown(Fraction(5, 2)), shown(Fraction(-7, 3)), shown(Fraction(1, 8))
     ('2.5', '-7/3', '0.125')
     """
-    if max(number.numerator.bit_length(), number.denominator.bit_length()) > MAX_DIGITS * 3.4:
+    if max(abs(number.numerator), number.denominator) >= 10**MAX_DIGITS:
         raise ValueError(f"more than {MAX_DIGITS} digits")
     if number.denominator == 1:
         return str(number.numerator)

@@ -3,7 +3,8 @@
 Three parts. *State*: mixed precision Adam keeps, for each trained parameter, 2 bytes of weights, 2 of gradient and 12 of
 fp32 master and two moments (Rajbhandari et al. 2020, arXiv:1910.02054, section 3.1); ZeRO stage 1 shards the 12, stage 2
 also the gradients, stage 3 also the weights. *Activations*: 34 values' bytes of 16 bits a token, layer and hidden unit
-without the attention matrix, which is never stored, or 2 with recomputation (Korthikanti et al. 2022, arXiv:2205.05198). *Head*: TRL never makes the logits of a whole micro-batch, but tiles of them::
+without the attention matrix, which is never stored, or 2 with recomputation (Korthikanti et al. 2022, arXiv:2205.05198).
+*Head*: TRL never makes the logits of a whole micro-batch, but tiles of them::
 
     sizes = Sizes(parameters=7.6e9, shape=Shape(3584, 28, 18944, 512, 152064), tokens=8 * 1536, ranks=8, zero_stage=2)
     estimate(sizes).total                                             -> 67.9 GiB
