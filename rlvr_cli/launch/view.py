@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -21,6 +22,9 @@ SHOWN = (  # label, key of metrics.jsonl, format
     ("held-out loss", "eval/loss", ".4f"),
     ("pairs told apart", "eval/pair_accuracy", ".3f"),
     ("dead groups", "frac_reward_zero_std", ".2f"),
+    ("dead before the refill", "dynamic_sampling/dead_before", ".2f"),
+    ("refill rounds", "dynamic_sampling/rounds", ".0f"),
+    ("tokens without signal", "tokens/no_signal_share", ".0%"),
     ("length", "completions/mean_length", ".1f"),
     ("cut at the limit", "completions/clipped_ratio", ".2f"),
     ("entropy", "entropy", ".3f"),
@@ -49,6 +53,17 @@ def term_means(metrics: Metrics) -> dict[str, float | None]:
     return {key.split("/")[1]: value for key, value in metrics.items() if key.startswith("rewards/") and key.endswith("/mean")}
 
 
+def dead_groups(metrics: Metrics) -> str:
+    """The share of groups without signal; where a refill ran, before and after it.
+
+    >>> dead_groups({"frac_reward_zero_std": 0.1, "dynamic_sampling/rounds": 2.0, "dynamic_sampling/dead_before": 0.75})
+    'dead 0.75 -> 0.10'
+    """
+    after = number(metrics.get("frac_reward_zero_std"), ".2f")
+    before = metrics.get("dynamic_sampling/dead_before") if metrics.get("dynamic_sampling/rounds") else None
+    return f"dead {after}" if before is None else f"dead {number(before, '.2f')} -> {after}"
+
+
 def step_line(metrics: Metrics, max_steps: int | None, left: float | None) -> str:
     """One step as one plain line."""
     terms = "  ".join(f"{name} {number(mean)}" for name, mean in term_means(metrics).items())
@@ -57,7 +72,7 @@ def step_line(metrics: Metrics, max_steps: int | None, left: float | None) -> st
         step,
         f"reward {number(metrics.get('reward'))}",
         terms,
-        f"dead {number(metrics.get('frac_reward_zero_std'), '.2f')}",
+        dead_groups(metrics),
         f"length {number(metrics.get('completions/mean_length'), '.1f')}",
         f"kl {number(metrics.get('kl'), '.4f')}",
         f"{number(metrics.get('tokens_per_s'), ',.0f')} tok/s",
@@ -165,10 +180,13 @@ class View:
     def _line(self, text: str) -> None:
         """The same plain line goes to the launcher's log, whatever the screen shows."""
         if self.log:
-            with self.log.open("a", encoding="utf-8") as file:
+            with suppress(OSError), self.log.open("a", encoding="utf-8") as file:  # a full disk ends the run where its records are written
                 file.write(f"{time.strftime('%H:%M:%S')} {text}\n")
-        if not self.live:
-            print(text, file=self.stream, flush=True)
+        if not self.live and self.stream is not None:
+            try:
+                print(text, file=self.stream, flush=True)
+            except OSError:  # `rlvr train | head`: nobody reads any more, which is no reason to lose a run
+                self.stream = None
 
     def _refresh(self) -> None:
         if self._screen:

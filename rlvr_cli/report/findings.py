@@ -11,6 +11,7 @@ from rlvr_cli.evaluation.compare import sentence
 from rlvr_cli.evaluation.intervals import points
 from rlvr_cli.report.load import HeldOutPoint, RunData
 
+WASTED = 0.3  # share of tokens without signal that is worth a sentence
 DEAD, CUT, COLLAPSED, FELL = 0.6, 0.3, 0.05, 0.05
 
 
@@ -58,7 +59,7 @@ def tail_mean(run: RunData, key: str) -> float | None:
 
 def findings(run: RunData) -> list[tuple[str, str]]:
     """(kind, sentence); kind is ``good``, ``warn`` or ``note``."""
-    found = [*from_evaluations(run), *from_curves(run)]
+    found = [*from_evaluations(run), *from_curves(run), *from_tokens(run)]
     if run.unjudged:
         count = sum(run.unjudged.values())
         found.append(("warn", f"{count} completions could not be judged and did not train; the reasons are below."))
@@ -93,3 +94,15 @@ def from_curves(run: RunData) -> list[tuple[str, str]]:
         if value is not None and bad(value):
             found.append(("warn", text.format(value)))
     return found
+
+
+def from_tokens(run: RunData) -> list[tuple[str, str]]:
+    """What was generated and taught nothing, where that is much."""
+    counts = [run.series(key)[-1:] for key in ("tokens/generated", "tokens/no_signal")]
+    if not all(counts):
+        return []
+    generated, silent = (points[0][1] for points in counts)
+    if silent <= WASTED * generated:
+        return []
+    text = f"{silent / generated:.0%} of {generated:,.0f} generated tokens taught nothing: their groups scored alike or were put aside;"
+    return [("note", f"{text} curriculum=pass_rate keeps to prompts that are sometimes solved.")]

@@ -97,6 +97,8 @@ def table(headings: Sequence[str], rows: Sequence[str], *, kind: str = "") -> st
 CURVES = (
     ("Completion length", "completions/mean_length", "tokens, mean", {"low": 0.0}),
     ("Dead groups", "frac_reward_zero_std", "share of groups without signal", {"low": 0.0, "high": 1.0}),
+    ("Dead groups before the refill", "dynamic_sampling/dead_before", "share of groups as first asked", {"low": 0.0, "high": 1.0}),
+    ("Tokens without signal", "tokens/no_signal_share", "share of all generated so far", {"low": 0.0, "high": 1.0}),
     ("KL to the reference", "kl", "nats a token", {"low": 0.0}),
     ("Entropy", "entropy", "nats a token", {"low": 0.0}),
     ("Cut at the limit", "completions/clipped_ratio", "share of completions", {"low": 0.0, "high": 1.0}),

@@ -120,6 +120,7 @@ class Sampling:
         """This generation's metrics, in TRL's lists, and the run's totals, which are not averaged."""
         metrics = self.trainer._metrics["train"]
         metrics["tokens/generated"], metrics["tokens/no_signal"] = [self.ledger.generated], [self.ledger.no_signal]
+        metrics["tokens/no_signal_share"] = [self.ledger.no_signal / max(1, self.ledger.generated)]
         for name, value in self.cost.items():
             metrics[f"dynamic_sampling/{name}"].append(value)
         if self.dynamic:

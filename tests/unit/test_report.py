@@ -92,6 +92,15 @@ def test_a_collapse_is_named(tmp_path):
         assert part in said
 
 
+def test_tokens_that_taught_nothing_are_said_where_they_are_many(tmp_path):
+    def said(silent: float) -> list[str]:
+        run = make_run(tmp_path, f"a{silent}", accuracy=((0, 0.3),), **{"tokens/generated": 50_000.0, "tokens/no_signal": silent})
+        return [text for kind, text in findings(load_run(run)) if kind == "note" and "taught nothing" in text]
+
+    assert said(10_000.0) == []
+    assert said(30_000.0)[0].startswith("60% of 50,000 generated tokens taught nothing")
+
+
 def test_nothing_a_model_wrote_can_act(tmp_path):
     samples = [sample(HOSTILE, prompt=HOSTILE, reason=HOSTILE), sample("x" * 10_000, 0.0), sample("?", None, reason=HOSTILE)]
     run = make_run(tmp_path, "a", samples=samples, config={"model": {"path": HOSTILE}, "run": {"name": HOSTILE}})
