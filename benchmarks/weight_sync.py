@@ -29,6 +29,7 @@ def main() -> None:
     from rlvr_cli.models import smollm2
     from rlvr_cli.weights.client import ServerClient
 
+    torch.set_num_threads(1)  # as the plan gives a trainer beside a server on two cores; spinning threads would measure each other
     path = smollm2.build(0)
     model = AutoModelForCausalLM.from_pretrained(path, dtype=torch.bfloat16)
     parameters = [(name, p.data) for name, p in model.named_parameters()]

@@ -1,4 +1,4 @@
-"""The server's side of a weight update without CUDA: read one safetensors file in shared memory into the model.
+"""The server's side of a weight update without CUDA: load the safetensors file in shared memory into the model.
 
 vLLM's own engines need NCCL or CUDA handles. This one goes through vLLM's layerwise reload, because the CPU kernels keep
 prepacked copies of the weights that a bare ``load_weights`` would not reach. Updates are numbered: a server that was
@@ -8,13 +8,15 @@ restarted, or that missed one, refuses the next and so stops the run, instead of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
 from vllm.distributed.weight_transfer.base import WeightTransferEngine, WeightTransferInitInfo, WeightTransferUpdateInfo
 from vllm.model_executor.layers.vocab_parallel_embedding import ParallelLMHead
 from vllm.model_executor.model_loader.reload import finalize_layerwise_reload, initialize_layerwise_reload
+
+from rlvr_cli.weights import shared_file
 
 
 @dataclass
@@ -44,10 +46,11 @@ class SharedMemoryEngine(WeightTransferEngine[InitInfo, UpdateInfo]):
         super().__init__(*args, **kwargs)
         self.run: str | None = None
         self.seq = 0
+        self.views: dict[str, torch.Tensor] = {}
 
     def init_transfer_engine(self, init_info: InitInfo) -> None:
         """A run starts its count."""
-        self.run, self.seq = init_info.run, 0
+        self.run, self.seq, self.views = init_info.run, 0, {}
 
     def start_weight_update(self) -> None:
         """Put the layers where weights can be loaded."""
@@ -76,13 +79,13 @@ class SharedMemoryEngine(WeightTransferEngine[InitInfo, UpdateInfo]):
         self.seq = info.seq
 
     def receive_weights(self, update_info: UpdateInfo) -> None:
-        """Every tensor of the file, mapped, not read: loading copies it once."""
-        with safe_open(update_info.path, framework="pt") as file:
-            names = list(file.keys())
-            if len(names) != update_info.tensors:
-                raise ValueError(f"{update_info.path} holds {len(names)} tensors, not {update_info.tensors}")
-            with torch.no_grad():
-                loaded = self.model.load_weights((name, file.get_tensor(name)) for name in names)
+        """Every tensor of the file, mapped once a run: the trainer writes in place, so the views show each update."""
+        if not self.views:
+            self.views = shared_file.views(Path(update_info.path))
+        if len(self.views) != update_info.tensors:
+            raise ValueError(f"{update_info.path} holds {len(self.views)} tensors, not {update_info.tensors}")
+        with torch.no_grad():
+            loaded = self.model.load_weights(iter(self.views.items()))
         if loaded is not None:
             self.refuse_missing(loaded)
 
@@ -95,4 +98,4 @@ class SharedMemoryEngine(WeightTransferEngine[InitInfo, UpdateInfo]):
 
     def shutdown(self) -> None:
         """Forget the run."""
-        self.run = None
+        self.run, self.views = None, {}

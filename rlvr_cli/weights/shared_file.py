@@ -5,6 +5,7 @@ Writing casts and copies in one pass. A server's view of the same file is an ord
 
     file = SharedFile(Path("/dev/shm/rlvr-x/weights.safetensors"), [("model.norm.weight", (576,))], torch.bfloat16)
     file.write("model.norm.weight", tensor)
+    views(file.path)["model.norm.weight"]  # what the server reads: the same memory, so a view made once shows every later sync
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 from collections.abc import Sequence
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -59,3 +61,23 @@ def header_of(layout: Sequence[tuple[str, Sequence[int]]], dtype: torch.dtype) -
     text = json.dumps(entries, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     return len(text).to_bytes(8, "little") + text, start
+
+
+def views(path: Path) -> dict[str, torch.Tensor]:
+    """Every tensor of a safetensors file by name, as a view of one shared mapping: nothing is read until it is used.
+
+    Mapped for writing, because torch warns of read-only buffers; nobody writes here.
+    """
+    with path.open("r+b") as file:
+        mapped = mmap.mmap(file.fileno(), 0)
+    start = 8 + int.from_bytes(mapped[:8], "little")
+    entries = json.loads(mapped[8:start])
+    types = {word: dtype for dtype, word in NAMES.items()}
+    return {name: view_of(mapped, start, entry, types) for name, entry in entries.items() if name != "__metadata__"}
+
+
+def view_of(mapped: mmap.mmap, start: int, entry: dict[str, Any], types: dict[str, torch.dtype]) -> torch.Tensor:
+    """One header entry's tensor; ``start`` is where the file's data begin."""
+    shape = entry["shape"]
+    flat = torch.frombuffer(mapped, dtype=types[entry["dtype"]], offset=start + entry["data_offsets"][0], count=prod(shape))
+    return flat.view(shape)

@@ -13,7 +13,7 @@ from rlvr_cli.errors import ConfigError, TrainingError
 from rlvr_cli.weights import max_model_len, server_args
 from rlvr_cli.weights.client import request_seed
 from rlvr_cli.weights.parity import can_double, doubling, stop_when_apart
-from rlvr_cli.weights.shared_file import SharedFile
+from rlvr_cli.weights.shared_file import SharedFile, views
 
 
 def test_the_shared_file_is_safetensors_and_is_rewritten_in_place(tmp_path: Path) -> None:
@@ -30,6 +30,18 @@ def test_the_shared_file_is_safetensors_and_is_rewritten_in_place(tmp_path: Path
         for name, tensor in tensors.items():
             assert torch.equal(read[name], (tensor * (2.0 if name == "b" else 1.0)).bfloat16())
     assert len(file) == 3 and oct((tmp_path / "w.safetensors").stat().st_mode)[-3:] == "600"
+
+
+def test_the_servers_views_show_every_later_update(tmp_path: Path) -> None:
+    layout = [("a.weight", (3, 5)), ("scalar", ())]
+    file = SharedFile(tmp_path / "w.safetensors", layout, torch.float32)
+    seen = views(file.path)
+    for _ in range(2):
+        tensors = {name: torch.randn(shape) for name, shape in layout}
+        for name, tensor in tensors.items():
+            file.write(name, tensor)
+        assert all(torch.equal(seen[name], tensor) for name, tensor in tensors.items())
+    assert list(seen) == ["a.weight", "scalar"]
 
 
 @pytest.mark.parametrize("tied", [True, False])
