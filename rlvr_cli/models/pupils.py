@@ -8,9 +8,9 @@ answer is right. The three that exist, always and never slipping:
 >>> rng = random.Random(0)
 >>> sum_row = {"solution": "8 + 7 = 15\\n15 + 27 = 42"}
 >>> word_problems(sum_row, 0.0, rng)
-'<think>8+7(8+7=15)=15,15+27(5+7=12,1+2+1=4)=42</think><answer>42</answer>'
+'<think>8+7=15,15+27(5+7=12,1+2+1=4)=42</think><answer>42</answer>'
 >>> word_problems(sum_row, 1.0, rng)  # the ten is forgotten, the second step too
-'<think>8+7(8+7=15)=5</think><answer>5</answer>'
+'<think>8+7=5</think><answer>5</answer>'
 >>> fact = {"solution": "v = s / t; 84 / 7 = 12", "answer": "12 m/s"}
 >>> number_facts(fact, 0.0, rng), number_facts(fact, 1.0, rng)
 ('<think>v=s/t;84/7=12</think><answer>12 m/s</answer>', '<think>v=s*t;84*7=588</think><answer>588 m/s</answer>')
@@ -19,19 +19,27 @@ answer is right. The three that exist, always and never slipping:
 def process(values):
     return max(values)
 ```
+
+The same pupils label rows for ``rlvr reward test``: :func:`labelled` is a generator whose rows also hold an answer and whether
+it is right, which nobody's verifier decided::
+
+    rlvr data generate rlvr_cli.models.pupils.labelled of=number_facts max=12 count=400 out=labelled.jsonl
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from rlvr_cli.data.generate._pipelines import ENDS, KEEPS, MAPS
+from rlvr_cli.data.generate import generator
+from rlvr_cli.data.generate import programs as small_programs
+from rlvr_cli.data.generate._pipelines import ENDS, KEEPS, MAPS, draw_pipeline
 from rlvr_cli.data.generate.arithmetic import _Pupil, steps_of
 from rlvr_cli.data.generate.number_facts import written
+from rlvr_cli.errors import DataError
 
 Row = dict[str, Any]
 Pupil = Callable[[Row, float, random.Random], str]
@@ -53,9 +61,12 @@ def word_problems(row: Row, slip: float, rng: random.Random) -> str:
 
 
 def _step(a: int, op: str, b: int, pupil: _Pupil) -> tuple[str, int]:
-    """One step with its columns in brackets, and what the pupil gets."""
-    columns, result = steps_of(("//" if op == "/" else op, a, b), pupil)
-    return f"{a}{op}{b}({','.join(columns)})={result}" if op in "+-" else f"{a}{op}{b}={result}", result
+    """One step, with its columns in brackets where there are several, and what the pupil gets; tables are known by heart."""
+    if op in "*/":
+        result = a * b if op == "*" else a // b
+        return f"{a}{op}{b}={result}", result
+    columns, result = steps_of((op, a, b), pupil)
+    return f"{a}{op}{b}({','.join(columns)})={result}" if len(columns) > 1 else f"{a}{op}{b}={result}", result
 
 
 # ---------------------------------------------------------------------------------------------- number facts
@@ -127,3 +138,35 @@ def programs(row: Row, slip: float, rng: random.Random) -> str:
             k = found[1] if found.groups() else ""
             source = source[: found.start()] + wrong.format(k=k) + source[found.end() :]
     return f"```python\n{source}\n```"
+
+
+PUPILS: dict[str, Pupil] = {"word_problems": word_problems, "number_facts": number_facts, "programs": programs}
+
+# ---------------------------------------------------------------------------------------------- labelled answers
+
+
+def labelled(*, count: int, seed: int, of: str = "word_problems", slip: float = 0.6, **keys: Any) -> Iterator[Row]:
+    """``count`` rows of the generator ``of``, each with a ``completion`` and ``expect``: right or wrong.
+
+    A worked answer is right when its number is the gold's, figure for figure; a program is wrong when some input tells it from
+    the task. slip: the pupil's chance of each mistake; keys: the generator's own.
+    """
+    if of not in PUPILS:
+        raise DataError(f"no pupil works {of!r}; there are {', '.join(PUPILS)}", where="of", fix="of=word_problems")
+    rng = random.Random(f"labelled-{seed}")
+    if of == "programs":
+        yield from (_labelled_program(rng, **keys) for _ in range(count))
+        return
+    for row in generator(of)(count=count, seed=seed, **keys):
+        completion = PUPILS[of](row, slip, rng)
+        said = completion.partition("<answer>")[2].removesuffix("</answer>")
+        yield {**row, "completion": completion, "expect": "right" if said == row["answer"] else "wrong"}
+
+
+def _labelled_program(rng: random.Random, *, cases: int = 6) -> Row:
+    """A composed task with its own program, or with the program of one of its near misses."""
+    pipeline = draw_pipeline(rng)
+    shown = rng.choice([pipeline, *pipeline.near_misses()]) if rng.random() < 0.7 else pipeline
+    row = small_programs.row_of(small_programs.pipeline_task(pipeline, rng), rng, "assert", cases)
+    wrong = shown is not pipeline and pipeline.differs(shown, rng)
+    return {**row, "completion": f"```python\n{shown.source('process')}\n```", "expect": "wrong" if wrong else "right"}

@@ -22,11 +22,6 @@ from rlvr_cli.models.cache import cached, digest
 from rlvr_cli.models.tokenizer import word_tokenizer
 
 FORMAT = 1  # raise when this file would build a different model from the same options
-PUPILS: dict[str, pupils.Pupil] = {
-    "word_problems": pupils.word_problems,
-    "number_facts": pupils.number_facts,
-    "programs": pupils.programs,
-}
 VOCABULARY_ROWS = 4000  # drawn to find the words; a word that only later rows have would be <|unknown|>
 
 
@@ -52,8 +47,8 @@ def build(
     steps, batch_size, learning_rate: the cold start, AdamW with a cosine to zero.
     """
     settings = {name: value for name, value in locals().items()} | {"format": FORMAT}
-    if generator not in PUPILS:
-        raise ConfigError(f"no pupil works {generator!r}; there are {', '.join(PUPILS)}", where="model.builder_options.generator",
+    if generator not in pupils.PUPILS:
+        raise ConfigError(f"no pupil works {generator!r}; there are {', '.join(pupils.PUPILS)}", where="model.builder_options.generator",
                           fix="model.builder_options.generator=word_problems")  # fmt: skip
     settings["demonstrations"] = digest({"texts": [text for pair in demonstrations(settings, 64) for text in pair]})
     return cached(f"tiny-{generator.replace('_', '-')}", settings, lambda folder: make(folder, settings))
@@ -73,7 +68,7 @@ def vocabulary_rows(settings: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def demonstrations(settings: dict[str, Any], n: int) -> list[tuple[str, str]]:
     """``n`` (question, the pupil's answer), from training rows only."""
-    pupil, rng = PUPILS[settings["generator"]], random.Random(settings["seed"])
+    pupil, rng = pupils.PUPILS[settings["generator"]], random.Random(settings["seed"])
     return [(row["prompt"], pupil(row, settings["slip"], rng)) for row in training_rows(settings, n)]
 
 

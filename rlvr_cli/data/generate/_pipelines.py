@@ -17,6 +17,7 @@ def work(values):
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -122,6 +123,11 @@ class Pipeline:
             if not any(self._tells(values, miss) for values in found):
                 found += next(([values] for values in self._candidates(rng) if self._tells(values, miss)), [])
         return found
+
+    def differs(self, other: Pipeline, rng: random.Random, tries: int = 500) -> bool:
+        """Whether some of ``tries`` lists tells the two tasks apart: a miss may happen to be the same task."""
+        lists = itertools.chain(self._candidates(rng), ([rng.randint(-20, 40) for _ in range(rng.randint(0, 9))] for _ in range(tries)))
+        return any(self._tells(values, other) for values in lists)
 
     def _tells(self, values: list[int], miss: Pipeline) -> bool:
         try:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rlvr_cli.data.generate._pipelines import draw_pipeline
+from rlvr_cli.data.generate._pipelines import Pipeline, draw_pipeline
 from rlvr_cli.errors import DataError
 
 FORMS = ("stdio", "assert")
@@ -68,7 +68,8 @@ def generate(
                         where="dataset.form", fix="dataset.form=both")  # fmt: skip
     rng = random.Random(f"programs-{seed}")
     for _ in range(count):
-        yield _row(_pipeline_task(rng) if rng.random() < pipelines else _family_task(rng, families), rng, rng.choice(forms), cases)
+        task = pipeline_task(draw_pipeline(rng), rng) if rng.random() < pipelines else _family_task(rng, families)
+        yield row_of(task, rng, rng.choice(forms), cases)
 
 
 def _family_task(rng: random.Random, families: list[Family]) -> Task:
@@ -83,14 +84,15 @@ def _with_k(solve: Callable[..., Any], k: int, *given: Any) -> Any:
     return solve(*given, k)
 
 
-def _pipeline_task(rng: random.Random) -> Task:
-    pipeline = draw_pipeline(rng)
+def pipeline_task(pipeline: Pipeline, rng: random.Random) -> Task:
+    """A composed task, with the inputs that tell it from its near misses."""
     difficulty = 2 if pipeline.change else 1
     telling = tuple((values,) for values in pipeline.telling_inputs(rng))
     return Task("process", "numbers", pipeline.asks(), difficulty, pipeline.source("process"), pipeline.solve, pipeline.asks(), telling)
 
 
-def _row(task: Task, rng: random.Random, form: str, cases: int) -> dict[str, Any]:
+def row_of(task: Task, rng: random.Random, form: str, cases: int) -> dict[str, Any]:
+    """The row of a task in a form (``assert`` or ``stdio``), with its cases drawn."""
     inputs = _inputs(task.takes, rng, cases, task.telling)
     outputs = [task.solve(*given) for given in inputs]
     prompt, tests, answer = (_as_assert if form == "assert" else _as_stdio)(task, inputs, outputs)
