@@ -375,7 +375,8 @@ def environment(world: World) -> str | None:
 
 def data(world: World) -> str:
     """The rows can be read, and each that falls out is counted."""
-    if world.config.stage.kind != "rl" and not world.data_is_remote:
+    kind = world.config.stage.kind
+    if kind != "rl" and (kind == "reward_model" or not world.data_is_remote):
         return said_rows(world)
     if world.rows is None:
         text = f"{world.config.dataset.train} is on the hub and not in the cache"
@@ -417,7 +418,8 @@ def curriculum(world: World) -> str | None:
 
 def steps(world: World) -> str | None:
     """There are prompts enough for one step; fewer would train nothing, without a word."""
-    if world.config.stage.kind != "rl" and not world.data_is_remote:
+    kind = world.config.stage.kind
+    if kind != "rl" and (kind == "reward_model" or not world.data_is_remote):
         return stage_steps(world)
     if world.rows is None:
         return None

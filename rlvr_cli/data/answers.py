@@ -6,10 +6,13 @@ r"""Gold answers out of worked solutions: the functions that ``dataset.answer_tr
 '\\frac{1}{2}'
 >>> letter_of_index({"answer": 2})
 'C'
+>>> thought_aloud({"solution": "He has 3+4=<<3+4=7>>7 pens.\n#### 7", "answer": "7"})
+'<think>He has 3+4=7 pens.</think>\n<answer>7</answer>'
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 Row = dict[str, Any]
@@ -56,3 +59,15 @@ def whole_number(row: Row) -> str:
     """SVAMP: ``145.0`` is written 145; a true fraction keeps its digits."""
     value = float(row.get("Answer", row.get("answer")))
     return str(int(value)) if value.is_integer() else repr(value)
+
+
+def thought_aloud(row: Row) -> str | None:
+    """A demonstration in the form ``<think>work</think><answer>gold</answer>`` (``stage.worked``) out of a set's worked solution.
+
+    ``row``: ``solution`` (GSM8K's with its ``<<3+4=7>>`` and ``####``, or any text) and ``answer``. None where one is missing.
+    """
+    solution, gold = row.get("solution"), row.get("answer")
+    if not solution or gold in (None, ""):
+        return None
+    work = re.sub(r"<<[^<>]*>>", "", str(solution).rpartition("####")[0] or str(solution)).strip()
+    return f"<think>{work}</think>\n<answer>{gold}</answer>"

@@ -18,6 +18,8 @@ NOT_PART_OF_A_RUN = {"pipeline"}  # a chain of runs has its own root
 NEEDS = {
     ("model", "hf"): ["model.path=./weights"],
     ("dataset", "jsonl"): ["dataset.train=rows.jsonl"],
+    ("stage", "dpo"): ["stage.data=pairs.jsonl"],
+    ("stage", "reward_model"): ["stage.data=pairs.jsonl"],
     ("environment", "custom"): ["environment.fn=my_game.Game", "model=qwen3-0.6b"],
     ("environment", "python"): ["model=qwen3-0.6b"],
     ("environment", "search"): ["model=qwen3-0.6b"],
