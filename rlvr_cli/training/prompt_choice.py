@@ -47,7 +47,6 @@ class PromptChoice:
     def choose(self, proposed: Sequence[int], *, step: int, max_steps: int) -> list[int]:
         """The rows of this generation's prompts, as many as ``proposed`` (the sampler's), no row twice while there are enough."""
         rng, count = self.next_draw(step), len(proposed)
-        self.taken = set()
         hard = replay.hard(self.settings.replay, self.table, step, rng)[: replay.places(self.settings.replay, count)]
         if self.settings.kind == "none":
             rest = [row for row in proposed if row not in hard][: count - len(hard)]
@@ -57,8 +56,11 @@ class PromptChoice:
         self.replayed = len(hard)
         rows = hard + rest
         rows += (rows * count)[: count - len(rows)]  # a set smaller than a batch asks some prompts twice
-        self.taken = set(rows)
         return rows
+
+    def began(self, rows: Sequence[int]) -> None:
+        """A generation asks ``rows``, chosen here or by the sampler: its refills ask others."""
+        self.taken = set(rows)
 
     def further(self, count: int, *, step: int, max_steps: int) -> list[int]:
         """At most ``count`` rows that this generation has not asked yet, to fill the places of groups without signal."""

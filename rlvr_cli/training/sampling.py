@@ -68,7 +68,7 @@ class Sampling:
         self.batch = Batch(self.inputs, prompts, Rollout(*fields))
         if self.dynamic is None:
             return fields
-        self.judge(self.batch)
+        self.choice.began(self.judge(self.batch))
         self.cost = self.dynamic.fill(self.batch)
         return self.batch.rollout.fields()
 
@@ -99,22 +99,24 @@ class Sampling:
         self.judge(batch, first=False)
         return batch
 
-    def judge(self, batch: Batch, first: bool = True) -> None:
-        """Score, and note what it says of the prompts."""
+    def judge(self, batch: Batch, first: bool = True) -> list[int]:
+        """Score, and note what it says of the prompts; returns their rows, of all ranks."""
         rollout = batch.rollout
         batch.scored = self.trainer.score(batch.inputs, batch.prompts, rollout.completions, rollout.completion_ids, first=first)
-        self.note(batch)
+        return self.note(batch)
 
-    def note(self, batch: Batch) -> None:
-        """Count the tokens and the pass rates of a scored batch, all ranks'."""
+    def note(self, batch: Batch) -> list[int]:
+        """Count the tokens and the pass rates of a scored batch, all ranks'; returns the rows of its prompts."""
         written = zip(batch.inputs, batch.rollout.written(), strict=True)
         counts = self.gathered([[row.get(ROW, -1), tokens] for row, tokens in written])  # (rows of all ranks, 2)
         batch.tokens = counts[:, 1].copy()
         self.tokens += int(batch.tokens.sum())
+        size = self.trainer.num_generations
+        rows = counts[::size, 0].tolist()
         if self.choice:
-            size = self.trainer.num_generations
             right, drawn = passes(batch.scored.results, self.trainer.bridge.terms, size)
-            self.choice.table.observe(counts[::size, 0].tolist(), right, drawn, self.trainer.state.global_step)
+            self.choice.table.observe(rows, right, drawn, self.trainer.state.global_step)
+        return rows
 
     def log(self, trained: int) -> None:
         """This generation's metrics, in TRL's lists, and the run's totals, which are not averaged."""

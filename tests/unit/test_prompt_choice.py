@@ -156,11 +156,12 @@ def test_ranks_agree_and_a_resumed_run_goes_on_as_the_whole_one(kind: str) -> No
 
 def test_a_refill_asks_prompts_that_the_step_has_not_asked_until_none_is_left() -> None:
     made = choice("none", size=12)
-    proposed = [0, 1, 2, 3]
-    assert made.choose(proposed, step=0, max_steps=9) == proposed
-    further = made.further(5, step=0, max_steps=9) + made.further(5, step=0, max_steps=9)
-    assert sorted(proposed + further) == list(range(12)), "the last refill got the three that were left"
-    assert made.further(1, step=0, max_steps=9) == []
+    for step in range(2):  # the second generation starts anew
+        proposed = [0, 1, 2, 3]
+        made.began(proposed)
+        further = made.further(5, step=step, max_steps=9) + made.further(5, step=step, max_steps=9)
+        assert sorted(proposed + further) == list(range(12)), "the last refill got the three that were left"
+        assert made.further(1, step=step, max_steps=9) == []
 
 
 def test_a_batch_is_always_full_even_when_every_prompt_rests() -> None:
