@@ -31,6 +31,7 @@ from rlvr_cli.checkpoints import latest_checkpoint as latest_checkpoint
 from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import RunDirError
 from rlvr_cli.masking import masked, masked_word
+from rlvr_cli.outputs import need_writable
 
 # Keys that may differ when a run is resumed: they change what is recorded or how long is waited, not what is learnt.
 MAY_CHANGE = (
@@ -123,6 +124,24 @@ def start(
     run = RunDir(path, lock=locked(path))
     explain(run, config, overrides, choices or {})
     return run
+
+
+def refuse(config: Config, *, resume: str | None = None, clean: bool = False) -> None:
+    """Raise RunDirError where :func:`start` would, without making anything: a taken name is said before a plan is."""
+    if resume is not None:
+        path = find(resume, config.run.dir)
+    else:
+        need_writable(Path(config.run.dir), where="run.dir", fix="run.dir=FOLDER")
+        if config.run.name is None:
+            return
+        check_name(config.run.name)
+        path = Path(config.run.dir) / config.run.name
+        if not (path.exists() or path.is_symlink()):
+            return
+        if not clean:
+            raise exists(path, config)
+        refuse_removal(path)
+    locked(path).close()
 
 
 def make(path: Path) -> None:
@@ -242,12 +261,17 @@ def is_run(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink() and (path / "config.yaml").is_file() and (path / "fingerprint.json").is_file()
 
 
-def remove(path: Path) -> None:
-    """Remove a run's folder; anything else, and a run that is being written, is left alone."""
+def refuse_removal(path: Path) -> None:
+    """``--clean`` removes runs, and no other folder."""
     if not is_run(path):
         raise RunDirError(f"{path} is not a run folder; nothing was removed", where="--clean", fix="run.name=OTHER")
     if Path.cwd().resolve().is_relative_to(path.resolve()):
         raise RunDirError(f"this shell is inside {path}; nothing was removed", where="--clean", fix="cd .. first")
+
+
+def remove(path: Path) -> None:
+    """Remove a run's folder; anything else, and a run that is being written, is left alone."""
+    refuse_removal(path)
     lock = locked(path)
     try:
         shutil.rmtree(path)
@@ -257,7 +281,10 @@ def remove(path: Path) -> None:
 
 def locked(path: Path) -> Any:
     """Hold the folder's lock until the process ends; RunDirError names the process that has it."""
-    handle = (path / ".lock").open("a+")
+    try:
+        handle = (path / ".lock").open("a+")
+    except OSError as error:
+        raise RunDirError(f"{path} can not be written: {error.strerror}", where="run.dir", fix="run.dir=FOLDER") from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -280,6 +307,8 @@ def is_locked(path: Path) -> bool:
         return False
     except BlockingIOError:
         return True
+    except OSError:  # no permission, or a file system without locks: nobody can tell
+        return False
     return False
 
 
@@ -289,9 +318,23 @@ def last_attempt(path: Path) -> int:
     return max([*numbers, int(read_json(path / "status.json").get("attempt") or 0)])
 
 
+def read_config(path: Path) -> dict[str, Any]:
+    """The frozen configuration of a run as a plain mapping. Raises RunDirError, one line, where it is torn or gone."""
+    import yaml
+
+    file = path / "config.yaml"
+    try:
+        loaded = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise RunDirError(f"{file} can not be read: {' '.join(str(error).split())[:200]}", where=str(path), fix="rlvr runs") from error
+    if not isinstance(loaded, dict):
+        raise RunDirError(f"{file} holds no configuration", where=str(path), fix="rlvr runs")
+    return loaded
+
+
 def status_of(path: Path) -> dict[str, Any]:
     """``status.json`` with the truth added: a run that says running and has no launcher has died."""
-    told = read_json(path / "status.json") or {"state": "unknown"}
+    told = {"state": "unknown"} | read_json(path / "status.json")
     if told["state"] == "running" and not is_locked(path):
         told["state"] = "died"
     return told

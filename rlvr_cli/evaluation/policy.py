@@ -59,7 +59,7 @@ def load_policy(path: str, config: ModelConfig, *, device: str) -> tuple[Any, An
     try:
         tokenizer = load_tokenizer(path, config)
         model = load_weights(path, config, device)
-    except (OSError, ValueError, KeyError) as error:
+    except Exception as error:  # torn weights are a SafetensorError, other shapes a RuntimeError, a missing package an ImportError
         said = " ".join(str(error).split())[:300]
         if not Path(path).exists() and not may_reach_hub(path):
             said = "the hub does not answer, and it is not in the cache"

@@ -49,15 +49,9 @@ class Target:
 
 def read_yaml(path: Path) -> dict[str, Any]:
     """A configuration file as a plain mapping."""
-    import yaml
+    from rlvr_cli.run_dir import read_config
 
-    try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise RunDirError(f"{path} cannot be read: {' '.join(str(error).split())}") from error
-    if not isinstance(loaded, dict):
-        raise RunDirError(f"{path} holds no configuration")
-    return loaded
+    return read_config(path.parent)
 
 
 def slug(text: str) -> str:

@@ -85,6 +85,8 @@ class Attempt:
             )
         except RlvrError as error:
             outcome = Outcome(error.exit_code, str(error), error.where)
+        except OSError as error:  # a full disk, a folder that was moved away
+            outcome = Outcome(EXIT_FAILED, f"{error.strerror or error}: {error.filename or self.run_dir}")
         finally:
             self.stop()
             self.view.close()
