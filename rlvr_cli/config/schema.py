@@ -405,6 +405,9 @@ class Trainer(Group):
     skip_dead_rows: bool = True
     """Leave completions whose advantage is zero out of forward and backward. Exact (their gradient is zero: no KL, no entropy term),
     and quicker by their share; ``entropy`` and clip ratios are then those of the rows that taught. false: TRL's own pass over all rows."""
+    sort_by_length: bool = True
+    """Put completions of like length into one micro-batch: less padding. Only where that changes no gradient: all micro-batches of a
+    generation in one optimizer step, and no loss that is a mean over a micro-batch's tokens (bnpo)."""
     samples_per_step: int | None = Field(default=None, ge=0)
     """Completions written to ``samples.jsonl`` a step; null writes all."""
     profile: bool = False

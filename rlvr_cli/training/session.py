@@ -74,6 +74,7 @@ def assemble(config: Config, plan: dict[str, Any], run_dir: Path, args: Any, sta
         choice=choice,
         refill=config.algorithm.dynamic_sampling,
         skip_dead_rows=config.trainer.skip_dead_rows,
+        sort_by_length=config.trainer.sort_by_length,
         bridge=RewardBridge(terms, unjudged_stop_share=config.reward.unjudged_stop_share),
         generation_factory=generation_factory(config, plan.get("server")),
         model=load_policy(config, model_path, args),

@@ -20,7 +20,7 @@ from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 from trl import GRPOTrainer
 
 from rlvr_cli.config.schema import DynamicSampling as Refill
-from rlvr_cli.training import live_rows
+from rlvr_cli.training import live_rows, padding
 from rlvr_cli.training.dynamic_sampling import alive_groups
 from rlvr_cli.training.prompt_choice import PromptChoice
 from rlvr_cli.training.rewards_bridge import RewardBridge, Scored
@@ -31,7 +31,8 @@ from rlvr_cli.training.sampling import Sampling
 class RLVRTrainer(GRPOTrainer):
     """bridge: the run's rewards. generation_factory: makes the object that ``generate``s and ``sync_weights``, instead of TRL's own.
     choice: which prompts are asked, where that is not the sampler's order alone; refill: the settings of dynamic sampling.
-    skip_dead_rows: leave rows of zero advantage out of forward and backward where that changes no gradient."""
+    skip_dead_rows: leave rows of zero advantage out of forward and backward where that changes no gradient.
+    sort_by_length: completions of like length in one micro-batch, where their order is free."""
 
     def __init__(
         self,
@@ -41,13 +42,14 @@ class RLVRTrainer(GRPOTrainer):
         choice: PromptChoice | None = None,
         refill: Refill | None = None,
         skip_dead_rows: bool = True,
+        sort_by_length: bool = True,
         **kwargs: Any,
     ):
         super().__init__(reward_funcs=bridge.functions(), **kwargs)
         for listed in (self.reward_funcs, self.reward_func_names, self.reward_processing_classes):
             del listed[len(bridge.terms) :]  # an environment's get_reward is paid by a term of its own: rewards.environment.end_state
         self.bridge = bridge
-        self.skip_dead_rows, self.skipping = skip_dead_rows, False
+        self.skip_dead_rows, self.skipping, self.sort_by_length = skip_dead_rows, False, sort_by_length
         self.scored: Scored | None = None
         self.seconds: dict[str, float] = defaultdict(float)
         self.extras: dict[str, Any] = {}
@@ -108,6 +110,14 @@ class RLVRTrainer(GRPOTrainer):
         for name, count in before.items():
             del metrics[name][count:]
         return fields
+
+    def _prepare_inputs(self, generation_batch):
+        before = self._buffered_inputs
+        inputs = super()._prepare_inputs(generation_batch)
+        if self._buffered_inputs is before or not self.sort_by_length or not padding.can_sort(self):
+            return inputs
+        self._buffered_inputs = padding.by_length(self._buffered_inputs)
+        return self._buffered_inputs[self._step % self.args.steps_per_generation]
 
     def _compute_loss(self, model, inputs):
         self.skipping = self.skip_dead_rows and self.model.training and live_rows.can_skip(self, inputs)

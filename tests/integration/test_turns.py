@@ -171,7 +171,11 @@ def test_a_run_with_an_environment_of_its_own_is_judged_by_its_end_state(model: 
     assert {s["scores"]["done"] for s in samples} == {0.0, 1.0}
     for s in samples:
         turns = s["completion"] if isinstance(s["completion"], list) else []
-        assert s["scores"]["done"] == float([m["content"] for m in turns if m["role"] == "tool"] == ["7"])
+        called = sum(len(m.get("tool_calls") or []) for m in turns)  # the limits may leave a call without its answer
+        told = [m["content"] for m in turns if m["role"] == "tool"]
+        assert set(told) <= {"7"} and len(told) <= called
+        assert not s["scores"]["done"] or (called and len(told) <= 1)
+        assert s["scores"]["done"] or len(told) != called or called != 1
     assert all(0 < m["eval/call_rate"] <= 1 for m in metrics)
     told = json.loads((tmp_path / "run" / "profile.json").read_text())
     parts = {"generation", "forward, backward", "optimizer", "rewards", "tools", "records", "evaluation", "saving"}
