@@ -18,13 +18,15 @@ from rlvr_cli.verifiers.facts import gold_completion, judge, judge_f1, judge_fac
 __all__ = ["exact", "f1", "faithful", "gold_completion", "key_facts"]
 
 
-def exact(completions, answer, prompts=None, *, tolerance: float = 1e-6, strict: bool = False, **kwargs) -> Scores:
+def exact(completions, answer, prompts=None, *, tolerance: float = 1e-6, strict: bool = False, same_unit: bool = False, **kwargs) -> Scores:
     """1.0 when the answer states a gold (a text, or a list of aliases); numbers with units compare within ``tolerance``.
 
-    >>> exact(["<answer>1500 m</answer>"], ["1.5 km"])
-    [1.0]
+    ``same_unit`` is for questions that ask for a unit: without it, repeating "1.5 km" converts 1.5 km to metres.
+
+    >>> exact(["<answer>1500 m</answer>"], ["1.5 km"]), exact(["<answer>1500 m</answer>"], ["1.5 km"], same_unit=True)
+    ([1.0], [0.0])
     """
-    return pay(judge, completions, rows_of(len(completions), answer=answer), tolerance=tolerance, strict=strict)
+    return pay(judge, completions, rows_of(len(completions), answer=answer), tolerance=tolerance, strict=strict, same_unit=same_unit)
 
 
 def f1(completions, answer, prompts=None, **kwargs) -> Scores:

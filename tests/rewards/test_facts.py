@@ -207,3 +207,26 @@ def test_agreement_with_people_beats_exact_match_and_f1(record_property):
 )
 def test_a_number_as_a_mark_states_nothing(text, score):
     assert exact([text], ["10"]) == [score]
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "paid"),
+    [
+        ("<answer>3500 m</answer>", "3500 m", 1.0),
+        ("3500 metres", "3500 m", 1.0),
+        ("3500", "3500 m", 1.0),
+        ("3.5 km", "3500 m", 0.0),  # the question, repeated
+        ("3.5", "3500 m", 0.0),
+        ("3500 km", "3500 m", 0.0),
+        ("11", "11000 mL", 0.0),  # a number of the question, whose base unit is the litre
+        ("-35 °C", "-31 °F", 0.0),
+        ("-31 °F", "-31 °F", 1.0),
+        ("5 kJ", "5 MJ", 0.0),  # a unit that the table does not know
+        ("5 MJ", "5 MJ", 1.0),
+        ("Convert -35 °C to °F. Convert -35 °C to °F.", "-31 °F", 0.0),
+        ("7", "7", 1.0),
+        ("It is not 3500 m", "3500 m", 0.0),
+    ],
+)
+def test_a_conversion_is_paid_in_its_own_unit(answer, gold, paid):
+    assert judge(answer, {"answer": gold}, same_unit=True).score == paid

@@ -57,6 +57,10 @@ class Quantity:
     value: float
     base: str | None
     text: str
+    number: float = math.nan
+    """As written, before the unit's factor."""
+    unit: str | None = None
+    """The unit in one spelling (``1000 m`` for km, kilometre, kilometres); None where no known unit stands."""
 
 
 def quantity(text: str) -> Quantity | None:
@@ -83,11 +87,11 @@ def _read(match: re.Match[str]) -> Quantity:
     value = (-value if match["sign"] else value) if math.isfinite(value) else math.nan
     unit = " ".join((match["unit"] or match["lead"] or "").lower().split())
     if unit in CELSIUS or unit.replace("° ", "°") in CELSIUS:
-        return Quantity(value + 273.15, "K", match[0].strip())
+        return Quantity(value + 273.15, "K", match[0].strip(), value, "C")
     if unit in FAHRENHEIT or unit.replace("° ", "°") in FAHRENHEIT:
-        return Quantity((value - 32) * 5 / 9 + 273.15, "K", match[0].strip())
+        return Quantity((value - 32) * 5 / 9 + 273.15, "K", match[0].strip(), value, "F")
     factor, base = _unit(unit)
-    return Quantity(value * factor, base, match[0].strip())
+    return Quantity(value * factor, base, match[0].strip(), value, None if base is None else f"{factor:g} {base}")
 
 
 def _unit(unit: str) -> tuple[float, str | None]:
@@ -105,3 +109,15 @@ def same_quantity(a: Quantity, b: Quantity, tolerance: float) -> bool:
     if a.base is not None and b.base is not None and a.base != b.base:
         return False
     return abs(a.value - b.value) <= tolerance * max(abs(a.value), abs(b.value)) + 1e-12
+
+
+def same_as_written(a: Quantity, b: Quantity, tolerance: float) -> bool:
+    """Equal numbers in the same unit: what a conversion asks for. A bare number is taken to be in the other's unit.
+
+    >>> a = quantity("1500 m")
+    >>> [same_as_written(quantity(text), a, 1e-9) for text in ("1500 metres", "1500", "1.5 km")]
+    [True, True, False]
+    """
+    if a.unit is not None and b.unit is not None and a.unit != b.unit:
+        return False
+    return abs(a.number - b.number) <= tolerance * max(abs(a.number), abs(b.number)) + 1e-12

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from rlvr_cli.verifiers.denial import negated
-from rlvr_cli.verifiers.facts.quantity import quantity, same_quantity
+from rlvr_cli.verifiers.facts.quantity import quantity, same_as_written, same_quantity
 from rlvr_cli.verifiers.facts.text import aliases, answer_text, position, same_words, settled, words
 from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
 
@@ -44,8 +44,13 @@ SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _LIST = re.compile(r"\s*(?:,|;|/|\bor\b|\band\b|、|或)\s*", re.I)
 
 
-def judge(completion: Completion, row: dict[str, Any], *, tolerance: float = 1e-6, strict: bool = False) -> Verdict:
-    """1.0 when the answer states a gold; None without a gold. strict: only an answer that is nothing but the gold."""
+def judge(
+    completion: Completion, row: dict[str, Any], *, tolerance: float = 1e-6, strict: bool = False, same_unit: bool = False
+) -> Verdict:
+    """1.0 when the answer states a gold; None without a gold.
+
+    strict: only an answer that is nothing but the gold. same_unit: a quantity counts in the gold's own unit only.
+    """
     golds = aliases(row.get("answer"))
     if not golds:
         return Verdict(None, "the row has no gold answer")
@@ -57,7 +62,7 @@ def judge(completion: Completion, row: dict[str, Any], *, tolerance: float = 1e-
     for gold in golds:
         if whole and whole == same_words(gold):
             return Verdict(1.0, f"equals the gold {gold}", answer[:200])
-        measured = None if _only_aside(gold, answer) else _as_quantity(answer, gold, tolerance)
+        measured = None if _only_aside(gold, answer) else _as_quantity(answer, gold, tolerance, same_unit)
         if measured is not None:
             return measured
     if strict:
@@ -65,12 +70,14 @@ def judge(completion: Completion, row: dict[str, Any], *, tolerance: float = 1e-
     return _stated(answer, golds)
 
 
-def _as_quantity(answer: str, gold: str, tolerance: float) -> Verdict | None:
+def _as_quantity(answer: str, gold: str, tolerance: float, same_unit: bool) -> Verdict | None:
     """A verdict where the gold is a number with its unit and the answer gives one number; None where that does not apply."""
     wanted, given = quantity(gold), quantity(answer)
     if wanted is None or given is None or len(words(gold)) > 6 or _is_date(gold):
         return None
-    if same_quantity(wanted, given, tolerance):
+    if same_unit and wanted.unit is None and any(sign.isalpha() for sign in gold):
+        return None  # a unit that is not in the table: the words decide
+    if (same_as_written if same_unit else same_quantity)(wanted, given, tolerance):
         if _denies(answer, given.text):
             return Verdict(0.0, f"denies the gold {gold}", answer[:200])
         return Verdict(1.0, f"the same quantity, {given.value:g} {wanted.base or ''}".replace("e+08", "00000000").strip(), answer[:200])
@@ -153,8 +160,8 @@ def _denied_behind(opening: str, gold: str) -> bool:
 def _tells(gold: str, hay: list[str]) -> bool:
     """Whether the opening has the gold's telling words: every number, and ``ENOUGH`` of the other words up to their endings."""
     wanted = [word for word in same_words(gold) if word not in SMALL]
-    numbers = [word for word in wanted if word[0].isdigit()]
-    others = [word for word in wanted if not word[0].isdigit()]
+    numbers = [word for word in wanted if word.lstrip("-−.")[:1].isdigit()]
+    others = [word for word in wanted if word not in numbers]
     if not set(numbers) <= set(hay) or not wanted or (others and all(len(word) == 1 for word in others)):
         return False  # single signs are CJK characters: half of a name is another name
     stems = {stem(word) for word in hay}
