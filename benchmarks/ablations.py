@@ -76,27 +76,35 @@ SMALL = [
 LONGER = {"terms": 2, "terms_max": 4}
 SMOLLM2 = ["recipe=smollm2_arithmetic", "trainer.save_steps=0", "trainer.max_steps=60", "trainer.samples_per_step=0"]
 PLAIN = ["optimizer.lr_scheduler_type=constant", "optimizer.learning_rate=3e-5", "algorithm.epsilon_high=0.2", "guard.entropy.action=off"]
+STOP = ["guard.entropy.action=stop_at_best", "guard.early_stop_evals=2"]
 
 STUDIES = {
     "group": Study(
         "Group size at equal tokens: more prompts, or a better baseline?",
         {f"G={g}": [f"algorithm.num_generations={g}"] for g in (2, 4, 8, 16)},
         SMALL,
-        120_000,
+        80_000,
         {"tied groups": mean_of("frac_reward_zero_std"), "tokens without signal": silent},
+    ),
+    "reuse": Study(
+        "Several optimizer steps from one generation: do old completions teach as much as new ones?",
+        {f"mu={mu}": [f"algorithm.num_iterations={mu}"] for mu in (1, 2, 4)},
+        SMALL,
+        60_000,
+        {"steps": lambda lines: lines[-1]["step"], "clipped": mean_of("clip_ratio/region_mean"), "fall from the best": fall},
     ),
     "kl": Study(
         "KL control where the reward is right: what does holding on cost?",
         {"none": [], "bands": ["algorithm=kl_bands"], "target": ["algorithm=kl_target", "algorithm.kl_control.gain=0.5"]},
         SMALL,
-        120_000,
+        80_000,
         {"KL at the end": mean_of("kl", 5), "beta at the end": mean_of("beta", 1)},
     ),
     "kl_noise": Study(
         "KL control where the reward is a coin: how far is the policy carried away?",
         {"none": [], "bands": ["algorithm=kl_bands"], "target": ["algorithm=kl_target", "algorithm.kl_control.gain=0.5"]},
         [*SMALL, "reward=random"],
-        120_000,
+        80_000,
         {"fall from the best": fall, "KL at the end": mean_of("kl", 5), "beta at the end": mean_of("beta", 1)},
     ),
     "length": Study(
@@ -109,7 +117,7 @@ STUDIES = {
             "staged": ["generation.length_stages.start=24", "generation.length_stages.patience=3"],
         },
         [*SMALL, "dataset.terms_max=4", "generation.max_completion_length=96"],
-        200_000,
+        140_000,
         {
             "mean length": mean_of("completions/mean_length"), "cut": mean_of("completions/clipped_ratio"),
             "steps": lambda lines: lines[-1]["step"],
@@ -125,7 +133,7 @@ STUDIES = {
             "stop": ["guard=peak", "guard.entropy.action=stop_at_best"],
         },
         [*SMALL, "dataset.limit=48", "optimizer.learning_rate=6e-4", "guard.entropy.floor=0.05"],
-        240_000,
+        160_000,
         {
             "fall from the best": fall, "entropy at the end": mean_of("entropy", 5), "tied at the end": mean_of("frac_reward_zero_std", 5),
             "tokens used": lambda lines: lines[-1].get("tokens/generated", float("nan")),
@@ -140,7 +148,9 @@ STUDIES = {
             "smollm2_entropy": [*PLAIN, "algorithm.use_adaptive_entropy=true", "algorithm.entropy_target=0.2"],
             "smollm2_dynamic": [*PLAIN, "algorithm.dynamic_sampling.max_rounds=2"],
             "smollm2_decay": ["optimizer.learning_rate=3e-5"],
-            "smollm2_stop": [*PLAIN, "guard.entropy.action=stop_at_best", "guard.early_stop_evals=2"],
+            "smollm2_reuse": ["optimizer.learning_rate=3e-5", "algorithm.num_iterations=2", *STOP],
+            "smollm2_curriculum": ["optimizer.learning_rate=3e-5", "curriculum=pass_rate", *STOP],
+            "smollm2_stop": [*PLAIN, *STOP],
         },
         SMOLLM2,
         None,

@@ -105,6 +105,9 @@ def test_trl_computes_the_options_formula(model, tokenizer, tmp_path, monkeypatc
     trainer = trainer_of(model, tokenizer, tmp_path, **settings_of(name, tmp_path))
     trainer.current_gradient_accumulation_steps = 1
     inputs = inputs_of(model)
+    if name in ("gspo", "luspo"):  # a clip range a thousand times narrower: old log-probs that lie on both sides of it
+        now = log_probs(model, inputs)[0].detach()
+        inputs["old_per_token_logps"] = now + 0.003 * (inputs["old_per_token_logps"] - now)
     theirs = trainer._compute_loss(model, inputs)
     expected = gradient(model, theirs)
     now, entropy = log_probs(model, inputs)
@@ -128,6 +131,22 @@ def test_rloo_is_the_leave_one_out_gradient_times_a_constant(model, tokenizer, t
     log_prob = (log_probs(model, inputs)[0] * inputs["completion_mask"]).sum(1)
     found = gradient(model, -((rewards - others).flatten() * log_prob).mean()) * (2 / 3)
     assert expected.norm() > 1e-5 and (found - expected).norm() / expected.norm() < 1e-4
+
+
+def test_the_bonus_that_the_guard_raises_is_in_the_gradient(model, tokenizer, tmp_path):  # noqa: F811
+    """L - entropy_coef H with H the mean entropy of the tokens; a coefficient of 1e-9 at the start keeps the term, as the guard does."""
+    trainer = trainer_of(model, tokenizer, tmp_path, entropy_coef=1e-9)
+    trainer.current_gradient_accumulation_steps = 1
+    inputs = inputs_of(model)
+    without = gradient(model, trainer._compute_loss(model, inputs))
+    trainer.entropy_coef = 0.5
+    bonus = gradient(model, trainer._compute_loss(model, inputs)) - without
+    ids = torch.cat([inputs["prompt_ids"], inputs["completion_ids"]], 1)
+    attention = torch.cat([inputs["prompt_mask"], inputs["completion_mask"]], 1)
+    every = model(ids, attention_mask=attention).logits[:, PROMPT - 1 : -1].log_softmax(-1)
+    mask = inputs["completion_mask"]
+    expected = gradient(model, -0.5 * (-(every.exp() * every).sum(-1) * mask).sum() / mask.sum())
+    assert expected.norm() > 1e-5 and (bonus - expected).norm() / expected.norm() < 1e-3
 
 
 ADVANTAGES = {
