@@ -112,6 +112,8 @@ def _usable(row: Row, renames: Mapping[str, str]) -> Row | str:
     completion = row.get("completion")
     if isinstance(completion, str) or (isinstance(completion, list) and all(isinstance(m, dict) for m in completion)):
         return row
+    if "completion" in row:
+        return f"column 'completion' is {'null' if completion is None else f'a {type(completion).__name__}'}, not text or messages"
     have = ", ".join(row) or "no columns"
     return f"no column 'completion' (text or messages); it has: {have}. Type: {COLUMN_KEY}completion=NAME"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from rlvr_cli.arguments import Arguments
-from rlvr_cli.errors import EXIT_FAILED, EXIT_OK, ConfigError
+from rlvr_cli.errors import EXIT_FAILED, EXIT_OK, ConfigError, DataError
 from rlvr_cli.outputs import claim, writing
 
 EPILOGUE = """\
@@ -30,6 +30,7 @@ exit codes: 0 every line was scored, 1 some lines could not be read, 2 the rewar
 NOT_APPLICABLE, NO_TERM = "not applicable", "no term applies to this row"
 OWN = ("reward", "data", "out", "overwrite", "batch")
 PROGRESS_S = 5.0
+SHOWN_KINDS = 20  # of broken lines
 
 
 @dataclass
@@ -43,6 +44,18 @@ class Tally:
     total: float = 0.0
     judged: int = 0
     unjudged: Counter = field(default_factory=Counter)
+    refused: Counter = field(default_factory=Counter)
+    first: dict[str, str] = field(default_factory=dict)
+
+    def refuse(self, place: str, why: str) -> None:
+        """Count a line that can not be scored; the first of each kind is remembered, for a wrong column is wrong in every row."""
+        self.broken += 1
+        self.refused[why] += 1
+        self.first.setdefault(why, place)
+
+    def refusals(self) -> list[str]:
+        """One sentence a kind of broken line, with the first place and the count."""
+        return [f"{self.first[why]}{f' and {n - 1} more' if n > 1 else ''}: {why}" for why, n in self.refused.most_common(SHOWN_KINDS)]
 
     def add(self, row: dict[str, Any]) -> None:
         """Count one scored row."""
@@ -95,6 +108,8 @@ def run(argv: list[str]) -> int:
         for row in scored(choice, mine["data"], batch_size(mine.get("batch", "64")), tally):
             out.write(scoring.json_line(row) + "\n")
             tally.add(row)
+        if tally.broken and not tally.rows:
+            raise DataError(f"no line of {mine['data']} can be scored: {'; '.join(tally.refusals())}", where="data")
     finish(tally)
     return EXIT_FAILED if tally.broken else EXIT_OK
 
@@ -132,8 +147,7 @@ def scored(choice: Any, source: str, size: int, tally: Tally) -> Iterable[dict[s
     for batch in scoring.batches(scoring.read_rows(source, choice.renames), wanted):
         for place, row in batch:
             if isinstance(row, str):
-                tally.broken += 1
-                print(f"rlvr score: {place}: {row}", file=sys.stderr)
+                tally.refuse(place, row)
         rows = [row for _, row in batch if not isinstance(row, str)]
         if rows:
             terms = terms or choice.bound(scoring.columns_of(rows))
@@ -155,6 +169,8 @@ def progress(tally: Tally) -> None:
 
 def finish(tally: Tally) -> None:
     """The summary, and the commonest reasons why rows were left out."""
+    for refusal in tally.refusals():
+        print(f"rlvr score: {refusal}", file=sys.stderr)
     print(tally.line(), file=sys.stderr)
     for reason, count in tally.unjudged.most_common(5):
         print(f"  could not judge {count}: {reason}", file=sys.stderr)
