@@ -35,7 +35,8 @@ _NOT_AFTER = re.compile(
     re.I,
 )
 _TAKEN_BACK = re.compile(
-    r"\bscratch that|\b(?:i|we) take (?:that|it|this) back|\b(?:that|this|it|which|above|answer|result)(?:'s| is| was| seems| looks|"
+    r"\bscratch that|\bjust kidding|\bnever ?mind"
+    r"|\b(?:i|we) take (?:that|it|this) back|\b(?:that|this|it|which|above|answer|result)(?:'s| is| was| seems| looks|"
     r" must be)(?: clearly| obviously| actually| all)? "
     r"(?:wrong|incorrect|not right|not correct|false|mistaken|a mistake|an error|invalid)\b|\b(?:i|we)(?:'ve| have)? (?:made|found"
     r"|see|notice) (?:a|an|my|the) (?:\w+ )?(?:mistake|error)"
@@ -57,7 +58,9 @@ _DENIED = re.compile(
     r"(?:\b(?:not|in)|n't)\s*(?:be\s+)?(?:correct|right|consistent|good|work|hold|match)|\bwrong\b|\bincorrect\b|\bmistake\b|\berror\b|不正确|不对|错",
     re.I,
 )
-_HARD = re.compile(r"wrong|incorrect|not (?:right|correct)|mistake|error|scratch|retract|disregard|discard|ignore|false|不对|错", re.I)
+_HARD = re.compile(
+    r"wrong|incorrect|not (?:right|correct)|mistake|error|scratch|retract|disregard|discard|ignore|kidding|false|不对|错", re.I
+)
 
 
 def negated(before: str, after: str = "") -> bool:

@@ -26,7 +26,8 @@ def test_equal_answers_in_many_notations(gold, answer, expected):
 
 
 @pytest.mark.parametrize(
-    ("gold", "completion", "expected"), [*table("math_completions.yaml"), *table("math_forms.yaml"), *table("math_endings.yaml")]
+    ("gold", "completion", "expected"),
+    [case for name in ("completions", "forms", "endings", "kinds") for case in table(f"math_{name}.yaml")],
 )
 def test_final_answer_in_many_forms(gold, completion, expected):
     assert judge(completion, {"answer": gold}).score == expected

@@ -30,6 +30,16 @@ _RENAMED = {
 }  # fmt: skip
 
 
+def warm_up() -> None:
+    """Load what sympy loads when it first integrates: seconds on a busy machine, and no part of a sample's deadline."""
+    import sympy
+
+    x = sympy.Symbol("x", positive=True)
+    sympy.Integral(x**2, (x, 0, 1)).doit()
+    sympy.Limit(sympy.sin(x) / x, x, 0).doit()
+    sympy.Sum(1 / x**2, (x, 1, sympy.oo)).doit()
+
+
 def judge(completion: Completion, row: dict[str, Any], **options: Any) -> Verdict:
     """The whole verdict with the algebra system switched on; for a worker of the pool."""
     from . import judge_here

@@ -13,10 +13,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from . import fast, numeric, words
+from . import fast, numerals, numeric, units, words
 from .evaluate import NeedsCas, TooBig, Undefined, close, value
 from .form import Form, form
 from .reader import Node, ungroup
@@ -27,11 +27,25 @@ SameValue = Callable[[Node, Node, Fraction], bool]
 _NUMBERLESS = ("rel", "list", "set", "seq", "union", "inter", "minus", "named", "builder", "ratio", "mat", "mod", "dots")
 
 
+_TEMPERATURE = re.compile(
+    r"(?:\\circ\s*\}?|°|degrees?)\s*(?:\\(?:text|mathrm|,)\s*\{?)?\s*(?:degrees?\s+)?([CF])(?:elsius|ahrenheit)?\s*\}?\s*$", re.I
+)
+
+
 def same(answer: str, gold: str, tolerance: Fraction = numeric.TOLERANCE, same_value: SameValue = numeric.same_value) -> bool:
     """Whether the bare answer equals the bare gold. Raises NeedsCas where ``same_value`` can not decide an integral or limit."""
+    answer, gold = tidied(answer), tidied(gold)
+    scales = [_TEMPERATURE.search(text) for text in (answer, gold)]
+    if all(scales) and scales[0][1].upper() != scales[1][1].upper():
+        return False
     a, g = fast.read(answer), fast.read(gold)
     if a and g:
         return _same_numbers(answer, gold, a, g, tolerance)
+    said = numerals.spelled(words.bare(answer)) if g else None
+    if said is not None:
+        return fast.same(fast.Number(said), g, tolerance)
+    if (numeral := numerals.in_base(gold)) and not numeral[0].isdigit():  # digits that are letters, which the reader takes for symbols
+        return numerals.in_base(answer) == numeral
     if " ".join(answer.split()) == " ".join(gold.split()):
         return True
     by_words = _same_as_words(answer, gold)
@@ -45,8 +59,22 @@ def same(answer: str, gold: str, tolerance: Fraction = numeric.TOLERANCE, same_v
         return False
 
 
+def tidied(text: str) -> str:
+    """An answer without the dollars around it, its digits grouped as in English, a base said in words as a subscript."""
+    if m := re.fullmatch(r"\s*\$([^$]+)\$\s*", text):
+        text = m[1]
+    if len(text) > 200:
+        return text
+    if "base" in text and (numeral := numerals.in_base(text)):
+        return f"{numeral[0]}_{{{numeral[1]}}}"
+    return numerals.regrouped(text.replace("{:}", ":"))
+
+
 def _same_numbers(answer: str, gold: str, a: fast.Number, g: fast.Number, tolerance: Fraction) -> bool:
     if a.unit and g.unit and a.unit != g.unit:
+        scale = units.ratio(a.unit, g.unit)
+        if scale is not None:
+            return fast.same(replace(a, value=a.value * scale), g, tolerance) if scale else False
         x, y = words.quantity(answer), words.quantity(gold)
         if x and y:
             return x == y
@@ -107,7 +135,12 @@ def form_or_none(text: str) -> Form | None:
 
 def _same_forms(a: Form, g: Form, judge: _Judge) -> bool:
     """Any reading of the answer that equals a reading of the gold; units may be left out, not contradict."""
-    if a.unit and g.unit and not _units_agree(a.unit, g.unit):
+    scale = units.ratio(a.unit, g.unit) if a.unit and g.unit else None
+    if scale == 0:
+        return False
+    if scale not in (None, 1):
+        return any(judge.same(("mul", (("num", scale, None), x)), y) for y in g.trees for x in a.trees)
+    if scale is None and a.unit and g.unit and not _units_agree(a.unit, g.unit):
         x, y = words.quantity(a.text + a.unit), words.quantity(g.text + g.unit)
         return x is not None and x == y
     return (
@@ -482,6 +515,8 @@ def answer_values(node: Node, agree: Callable[[list[Node]], bool]) -> list[Node]
     sides = list(map(ungroup, node[2]))
     if not agree([side for side, op in zip(sides[1:], node[1], strict=False) if op == "="] + ([sides[0]] if sides[0][0] == "num" else [])):
         return []
+    if _is_fraction(sides[0]) and not _about(sides[0], sides[1]):  # 3/5 = 0.75
+        return []
     exact = node[1].index("~") if "~" in node[1] else len(node[1])
     first, last = sides[0], sides[exact]
     if exact == 1 and not numeric.symbols(first) and is_name(last):
@@ -492,6 +527,21 @@ def answer_values(node: Node, agree: Callable[[list[Node]], bool]) -> list[Node]
     if compound and (numeric.symbols(last) or (len(sides) == 2 and (_has_literals(first) or last == ("num", Fraction(0), None)))):
         return []
     return [last, *sides[exact + 1 :]]
+
+
+def _is_fraction(node: Node) -> bool:
+    """A plain fraction of two numbers."""
+    node = ungroup(node)
+    return node[0] == "mul" and len(node[1]) == 2 and node[1][0][0] == "num" and node[1][1][0] == "inv" and node[1][1][1][0] == "num"
+
+
+def _about(a: Node, b: Node) -> bool:
+    """Whether two numbers are within a twentieth, as a fraction and its rounded decimal are; true where that can not be said."""
+    try:
+        x, y = value(a), value(b)
+        return not isinstance(x, Fraction) or not isinstance(y, Fraction) or abs(x - y) * 20 <= abs(x)
+    except (Unreadable, TooBig, Undefined):
+        return True
 
 
 def _has_literals(node: Node) -> bool:

@@ -35,9 +35,9 @@ class Number:
 _UNIT = (
     r"(?:\\text|\\mathrm|\\textrm|\\mbox|\\textnormal|\\operatorname)?\s*\{?\s*(?P<unit>(?:square |cubic |sq\.? |cu\.?"
     r" )?[A-Za-z\u00c0-\uffff][A-Za-z.\u00c0-\uffff]*"
-    r"(?:(?:\s|\s*/\s*|-)[A-Za-z\u00c0-\uffff][A-Za-z.\u00c0-\uffff]*){0,5}\s*)\}?\s*(?:\^\s*\{?[23]\}?)?"
+    r"(?:(?:\s|\s*/\s*|-)[A-Za-z\u00c0-\uffff][A-Za-z.\u00c0-\uffff]*){0,5}\s*)\}?\s*(?P<power>\^\s*\{?[23]\}?)?"
 )
-_CURRENCY = r"(?P<money>\\?\$|€|£|¥|₹|₽|₩|US\$|USD|EUR|Rs\.?)"
+_CURRENCY = r"(?P<money>(?:US\s?)?\\?\$|€|£|¥|₹|₽|₩|USD|EUR|Rs\.?)"
 _FRACTION = r"\\[dtc]?frac\s*(?:\{\s*(?P<top>-?\d+)\s*\}|(?P<top1>\d))\s*(?:\{\s*(?P<low>-?\d+)\s*\}|(?P<low1>\d))"
 _PLAIN = re.compile(
     rf"(?P<sign>[-+]?)\s*(?:{_CURRENCY}\s*)?(?P<sign2>-?)\s*(?:"
@@ -81,9 +81,8 @@ def read(text: str) -> Number | None:
         return None
     if (m["sign"] == "-") != (m["sign2"] == "-"):
         value = -value
-    return Number(
-        value / 100 if m["pct"] else value, bool(m["pct"]), len(m["dec"]) if m["dec"] else None, (m["money"] or "").strip("\\") or unit
-    )
+    unit = (m["money"] or "").replace("\\", "") or unit + (m["power"] or "")
+    return Number(value / 100 if m["pct"] else value, bool(m["pct"]), len(m["dec"]) if m["dec"] else None, unit)
 
 
 def _value(m: re.Match[str]) -> Fraction | None:

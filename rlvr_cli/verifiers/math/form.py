@@ -90,6 +90,8 @@ _REWRITES = (
     (re.compile(r"(?:\^\s*\{?\s*\\circ\s*\}?|°|\\degree)\s*(?:\\(?:text|mathrm|,)\s*\{?)?\s*[CF]\s*\}?\s*$"), ""),
     (re.compile(r"(?:\{\})?[_^] ?\{?([A-Za-z0-9]{1,12})\}? ?C ?_ ?\{?([A-Za-z0-9]{1,12})\}?"), r"\\binom{\1}{\2}"),
     (re.compile(r"(?<![A-Za-z\\])C_\s*\{?(\d+)\}?\s*\^\s*\{?(\d+)\}?"), r"\\binom{\1}{\2}"),
+    (re.compile(r"(?:\{\})?[_^] ?\{?([A-Za-z0-9]{1,12})\}? ?P ?_ ?\{?([A-Za-z0-9]{1,12})\}?"), r"\\frac{(\1)!}{((\1)-(\2))!}"),
+    (re.compile(r"(\\equiv[^\\]*)\\bmod(?![a-z])"), r"\1\\pmod "),
     (re.compile(r"(\))\s*\^\s*\{?\s*(?:T|\\top|\\mathsf\{T\}|\\mathrm\{T\}|\\intercal)\s*\}?\s*$"), r"\1"),
     (re.compile(r"(?<=[\w})])\s*\\q?quad\s*(?=\\?[A-Za-z]\w{0,10}\s*=)"), ", "),
 )
@@ -127,6 +129,8 @@ def _variants(text: str) -> list[str]:
     """The text with commas as thousands, where they can be, and as it is."""
     if "," not in text:
         return [text]
+    if re.fullmatch(r"\s*-?[1-9]\d{0,2}(?:,\d{3}){2,}(?:\.\d+)?\s*", text):
+        return [text.replace(",", "")]  # 1,000,000 can be nothing else
     depth, merged, last = 0, [], 0
     for m in re.finditer(r"[(\[{)\]}]|(?<![\d.,\w])[1-9]\d{0,2}(?:,\d{3})+(?![\d,]|\.\d+,)", text):
         if m[0] in "([{":

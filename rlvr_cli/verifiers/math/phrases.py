@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from . import fast
+from . import fast, units
 from .form import readable
 
 _LINK = (
@@ -134,6 +134,22 @@ _CONCLUDING = re.compile(
 _ITEM = re.compile(r"\s*(?:\d+[.):]|[-•]|\(?[a-z]\)|(?:step|option|case|part)\s+\w+\s*[:.])\s", re.I)
 _COPULA = re.compile(r"\b(?:is|are|equals?|be)\s+(?=\S)")
 _RESTATES = re.compile(r"\brestat\w+|\b(?:the|this) (?:problem|question) (?:says|states|asks|is)|题目", re.I)
+_NO_SOLUTION = re.compile(
+    r"\b(?:has|have|had|there (?:is|are)|there's|admits?) no (?:real |integer |rational |positive |such |common )*(?:solutions?|roots?"
+    r"|answers?)\b[^,;]{0,40}$|(?:无|没有)(?:实数)?解\s*$",
+    re.I,
+)
+_INFINITELY_MANY = re.compile(r"\b(?:has|have|are|admits?) infinitely many (?:real |integer |distinct )*solutions?\b[^,;]{0,40}$", re.I)
+_NAMED_VALUES = re.compile(
+    r"\b(?P<a>[a-z](?:_\d)?)\s*=\s*(?P<x>[^=,;]{1,40}?)\s*(?:,|;|\bor\b|\band\b)+\s*(?P<b>[a-z](?:_\d)?)\s*=\s*(?P<y>[^=,;]{1,40}?)\s*[.!]?\s*$",
+    re.I,
+)
+_COMPOUND = re.compile(
+    r"\b(\d[\d,]*) (dollars?|hours?|hrs?|minutes?|feet|foot|weeks?|days?|years?|pounds?|meters?|kilograms?)(?:,| and|, and)? (\d{1,3}) "
+    r"(cents?|minutes?|mins?|seconds?|inch(?:es)?|hours?|days?|months?|ounces?|centimeters?|grams?)\b(?!.*\d)"
+)
+_CLOCK_TIME = re.compile(r"(?<![\d:.])([01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?![\d:])(?:\s*[ap]\.?\s?m\b\.?)?", re.I)
+_ASIDE = re.compile(r"\s*\((?:about|approx\w*\.?|≈|roughly|around|or about|i\.e\.,? about)[^()]{1,40}\)(?=\s*[.。]?\s*$)", re.I)
 _CLOSER = re.compile(r"hope|thank|let me know|good luck|q\.?e\.?d|complet|done|verified|check|consistent|note", re.I)
 
 
@@ -148,6 +164,8 @@ def stated(text: str) -> list[tuple[int, int, str]]:
         ):
             continue
         start, end = _span(text, cue.end())
+        if text[end : end + 1] in ("?", "？"):
+            continue
         inner = tidy(text[start:end])
         if cue["json"] and (quoted := re.match(r"\"((?:[^\"\\\n]|\\.)*)\"|([^,}\n]+)", text[start : start + 2000])):
             end, inner = start + quoted.end(), (quoted[1] if quoted[1] is not None else quoted[2]).strip()
@@ -189,7 +207,7 @@ def _sentence_end(text: str, start: int) -> int:
     for stop in _SENTENCE_END.finditer(text, start, start + LONGEST_SENTENCE):
         if stop[0] == "." and (
             _ABBREVIATION.search(text, max(0, stop.start() - 8), stop.start())
-            or re.match(r"\.\s*(?:[a-z]\.|\d)", text[stop.start() : stop.start() + 4])
+            or re.match(r"\.(?:\s*[a-z]\.|\d)", text[stop.start() : stop.start() + 4])
         ):
             continue
         if (
@@ -211,6 +229,7 @@ def tidy(inner: str) -> str:
         inner = m[1]
     for _ in range(3):
         inner = _LEAD.sub("", inner)
+    inner = re.sub(r",?\s+or,? equivalently,?\s+", " or ", inner)
     inner = re.sub(r"(?<=\d)'\w+$|,?\s+(?:and not|rather than|instead of)\s.*$", "", inner)
     inner = re.sub(r"(?<=\S)\s+\([a-z][a-z ,'-]*\)$", "", inner)
     clause = _CLAUSE_END.search(inner)
@@ -275,12 +294,17 @@ def conclusion(text: str) -> tuple[str, str] | None:
     stated_now = stated(text)
     if stated_now and not is_negated(text[stated_now[-1][0] : stated_now[-1][1]], stated_now[-1][2]):
         return stated_now[-1][2], "phrase"
+    text = _ASIDE.sub("", text)
     text = re.sub(r"\.(\s*(?:\$\$?|\\\]|\\\)))", r"\1.", text)
     whole = text.strip().strip("*`").strip()
     if len(whole) <= 120 and "\n" not in whole and _is_answer_alone(whole):
         return whole, "whole"
     sentences = _sentences(text)
     for count, (sentence, finished) in enumerate(reversed(sentences)):
+        if _NO_SOLUTION.search(sentence) and finished and not _restates(sentence) and not _OPEN_QUESTION.search(sentence):
+            return "no solution", "words"
+        if _INFINITELY_MANY.search(sentence) and finished and not _restates(sentence) and not _OPEN_QUESTION.search(sentence):
+            return "infinitely many solutions", "words"
         if re.search(r"[\d$]|\\\(|\\\[", sentence):
             before = sentences[-count - 2][0] if len(sentences) > count + 1 else ""
             if _is_listed(text) or (_RESTATES.search(before) and not _concludes(sentence)):
@@ -377,6 +401,9 @@ def _closing(sentence: str, finished: bool) -> tuple[str, str] | None:
     explained = re.search(r",?\s+(?:because|since|as (?=\$?\d)|which|where)\b", sentence)
     if explained and re.search(r"\d", sentence[: explained.start()]):
         sentence = sentence[: explained.start()]
+    if m := _NAMED_VALUES.search(sentence):  # "x = 5 or x = -5" states both, and so does "x = 4 and y = 5"
+        x, y = m["x"].strip("$ "), m["y"].strip("$ ")
+        return (f"{x}, {y}" if m["a"][0] == m["b"][0] else f"{m['a']} = {x}, {m['b']} = {y}"), "formula"
     whole = _stated_whole(sentence)
     if whole:
         return whole, "formula"
@@ -400,6 +427,13 @@ def _closing_number(sentence: str) -> tuple[str, str] | None:
     numbers = [m for m in _NUMBER.finditer(sentence) if m[0].strip()]
     if not numbers:
         return None
+    if m := _COMPOUND.search(sentence):  # "100 dollars and 50 cents" is not 100
+        dollars = m[2].startswith("dollar") and m[4].startswith("cent")
+        return (f"{m[1]}.{m[3]:0>2} dollars" if dollars else m[0]), "number"
+    clocks = list(_CLOCK_TIME.finditer(sentence))
+    if clocks and clocks[-1].end() > numbers[-1].start():  # "starts at 10:30" says no 30
+        denied = _NOT_WORD.search(sentence[max(0, clocks[-1].start() - 25) : clocks[-1].start()])
+        return None if denied or len(clocks) > 1 else (clocks[-1][0].strip(), "number")
     for number in numbers[:-4:-1]:
         head, tail = sentence[: number.start()], sentence[number.end() :]
         if _NOT_WORD.search(head[-25:]) or re.match(r"\s*(?:less|more|fewer) than|\s*(?:is|was) not|\s*(?:or|and|to|或)\s", tail):
@@ -408,8 +442,17 @@ def _closing_number(sentence: str) -> tuple[str, str] | None:
         conclusive = len(numbers) == 1 or (not apart and (_CUE.search(head) or (number is numbers[-1] and not tail.strip(" .*_!,)"))))
         listed = len(numbers) > 1 and re.search(r"\d\s+$|\d[%$\w]*\s*(?:,|;|or|and|或|和|/)\s*(?:or |and )?[$€£]?$", head)
         if conclusive and not listed:
-            return number[0].strip(), "number"
+            both = "\\pm " if re.search(r"(?:±|\\pm|\+/-)\s*$", head) else ""
+            return both + number[0].strip() + _measure_after(tail), "number"
     return None
+
+
+def _measure_after(tail: str) -> str:
+    """The unit of measure behind a number ("180 minutes"), where it is one that could contradict the gold's."""
+    if half := re.match(r"\s*([ap])\.?m\b", tail, re.I):
+        return f" {half[1]}m"
+    m = re.match(r"\s*([A-Za-z]{1,12}(?:\s*/\s*[A-Za-z]{1,6}|\s+per\s+[A-Za-z]{1,8})?)\b(?![\^²³])", tail)
+    return f" {m[1]}" if m and units.ratio(m[1], m[1]) == 1 and m[1].lower() not in ("a", "in", "s", "m", "h", "g", "l") else ""
 
 
 _OPERATION = re.compile(

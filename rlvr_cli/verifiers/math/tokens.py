@@ -75,7 +75,7 @@ _RENAME = {
     "inf": "infty", "oo": "infty", "approx": "approx",
     "simeq": "approx", "cong": "approx", "sim": "approx", "doteq": "=", "coloneqq": "=", "tg": "tan", "ctg": "cot",
     "arctg": "arctan", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
-    "lg": "log10", "arsinh": "arcsinh", "lnot": "neg", "land": "and", "lor": "or", "wedge": "and", "vee": "or",
+    "lg": "log10", "arsinh": "arcsinh", "lnot": "neg", "land": "and", "lor": "and", "wedge": "and", "vee": "and",
     "Longrightarrow": "Rightarrow", "implies": "Rightarrow", "iff": "Rightarrow",
     "%": "%", "$": "cur", "&": "and", "#": "#", "degree": "circ", "overrightarrow": "vec", "overset": "vec", "colonequals": "=",
     "equiv": "equiv", "pmod": "pmod", "isin": "in", "to": "to", "rightarrow": "to",
@@ -141,6 +141,7 @@ def tokens(text: str) -> list[Token]:
 
 def _undouble(text: str) -> str:
     """``\\\\frac`` that was escaped once too often; row breaks of a matrix stay."""
+    text = text.replace("\\\\\\\\", "\\\\")  # a row break that was escaped once too often
     if re.search(
         r"(?<!\\)\\\\(?:[dt]?frac|sqrt|begin|end|left|right|text|boxed|cdot|times|cup|infty|pi|pm|in|le|ge|mathrm)(?![A-Za-z])|\\\\[{}]",
         text,
@@ -255,6 +256,9 @@ def _textual(text: str, end: int, name: str, out: list[Token]) -> int:
     r"""``\text{...}`` and its kin: a number or formula inside counts as such, words become one token, ``\mathbb{R}`` a set's name."""
     stop = _group_end(text, end)
     inner = text[end:stop].strip()[1:-1].strip() if stop > end else ""
+    if stop == end and name == "mathbb" and (m := re.compile(r"\s*([RZNQC])(?![A-Za-z])").match(text, end)):
+        out.append(("c", "set" + m[1]))
+        return m.end()
     if stop == end:  # \mathbf x
         return end
     if name == "mathbb" or (

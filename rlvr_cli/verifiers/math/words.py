@@ -60,6 +60,7 @@ _UNITS = {
     "year": {"month": 1, "year": 12, "yr": 12},
 }  # fmt: skip
 _DIMENSION = {unit: (name, factor) for name, table in _UNITS.items() for unit, factor in table.items()}
+_MIXED = re.compile(r"(?:(\d{1,9})\s*)?\\[dt]?frac\s*(?:\{(\d{1,9})\}|(\d))\s*(?:\{(\d{1,9})\}|(\d))")
 _QUANTITY = re.compile(r"\s*(?:and\s+)?(\$?)\s*(-?\d+(?:,\d{3})*(?:\.\d+)?(?:\s*/\s*\d+)?)\s*([a-z¢]*)\.?\s*,?", re.I)
 
 
@@ -166,6 +167,7 @@ def quantity(text: str) -> tuple[str, Fraction] | None:
     """A measured amount in the base unit of its dimension: "2 hours 15 minutes" is ("time", 8100)."""
     if len(text) > 120:
         return None
+    text = _MIXED.sub(lambda m: f" {int(m[1] or 0) * int(m[4] or m[5]) + int(m[2] or m[3])}/{m[4] or m[5]} ", text)
     short = re.sub(r"\\\$", "$", bare(text.replace("\\$", "¤"))).replace("¤", "$")
     position, total, dimension = 0, Fraction(0), None
     while position < len(short):
@@ -173,6 +175,8 @@ def quantity(text: str) -> tuple[str, Fraction] | None:
         if not m or m.end() == position:
             return None
         unit = m[1] or m[3].casefold()
+        if unit == "m" and dimension == "time":
+            unit = "min"
         name, factor = _DIMENSION.get(unit) or _DIMENSION.get(unit.rstrip("s")) or (None, 0)
         if name is None or dimension not in (None, name):
             return None
