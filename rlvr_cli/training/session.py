@@ -85,6 +85,8 @@ def assemble(config: Config, plan: dict[str, Any], run_dir: Path, args: Any, sta
         tools=turns.bound.functions if turns else None,
         environment_factory=turns.bound.factory if turns else None,
     )
+    if turns is not None:
+        turns.context = getattr(trainer.model.config, "max_position_embeddings", None)
     trainer.remove_callback(PrinterCallback)
     held_out = HeldOutAccuracy(config, rows.eval, status)
     keep, record = keeper(config, run_dir), Record(run_dir, status, config.trainer.samples_per_step)
@@ -115,7 +117,7 @@ def turns_of(config: Config, tokenizer: Any) -> Any:
     from rlvr_cli.environments.turns import Turns
 
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
-    return Turns(bound, tokenizer)
+    return Turns(bound, tokenizer, template_options=config.algorithm.extra.get("chat_template_kwargs"))
 
 
 def controllers(config: Config, trainer: Any, held_out: HeldOutAccuracy, status: Status) -> tuple[list[Any], list[Any]]:
