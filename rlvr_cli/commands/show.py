@@ -190,5 +190,21 @@ def show_samples(path: Path, count: int) -> int:
 def text_of(value: Any) -> str:
     """A prompt or completion as text."""
     if isinstance(value, list):
-        return "\n".join(f"[{m.get('role')}] {m.get('content')}" for m in value if isinstance(m, dict))
+        return "\n".join(message_text(m) for m in value if isinstance(m, dict))
     return str(value)
+
+
+def message_text(message: dict[str, Any]) -> str:
+    """A message with its tool calls.
+
+    >>> message_text({"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "calculate", "arguments": {"x": 6}}}]})
+    '[assistant] calculate(x=6)'
+    """
+    calls = [call.get("function", call) for call in message.get("tool_calls") or []]
+    called = [f"{call.get('name')}({argument_text(call.get('arguments'))})" for call in calls]
+    return " ".join(filter(None, (f"[{message.get('role')}]", str(message.get("content") or ""), *called)))
+
+
+def argument_text(arguments: Any) -> str:
+    """The arguments of a call; a model may write anything there."""
+    return ", ".join(f"{k}={v}" for k, v in arguments.items()) if isinstance(arguments, dict) else str(arguments or "")
