@@ -51,12 +51,16 @@ def bind(environment: Environment) -> Bound | None:
     return Bound(functions, _factory(environment) if environment.fn else None, environment.max_turns)
 
 
-def ready(environment: Environment) -> None:
-    """What a tool needs of this machine (a corpus, a sandbox) is there: each tool's own ``check``. Raises an RlvrError."""
+def ready(environment: Environment, *, unsafe: bool = False) -> None:
+    """What a tool needs of this machine (a corpus, a sandbox) is there: each tool's own ``check``. Raises an RlvrError.
+
+    ``unsafe`` is ``reward.pool.unsafe``: model-written code may run although nothing confines it.
+    """
     for name, tool in environment.tools.items():
-        check = getattr(_resolved(tool.fn, f"environment.tools.{name}.fn"), "check", None)
-        if check is not None:
-            check(f"environment.tools.{name}.options", **tool.options)
+        fn = _resolved(tool.fn, f"environment.tools.{name}.fn")
+        options = {"unsafe": True} if unsafe and "unsafe" in _split(fn)[1] else {}
+        if hasattr(fn, "check"):
+            fn.check(f"environment.tools.{name}.options", **options | tool.options)
 
 
 def methods_of(instance: Any) -> list[Callable]:

@@ -29,7 +29,7 @@ def effects(config: Config, sizes: Sizes | None, precision: str, backend: str) -
 
 def memory_effects(config: Config, sizes: Sizes, precision: str, rl: bool) -> Iterator[str]:
     """Options that change how much a rank holds."""
-    yield from precision_words(precision, config.hardware.zero_stage is not None or sizes.zero_stage > 0)
+    yield from precision_words(precision, masters=not sizes.wide)
     yield from on_or_off(sizes, sizes.recompute, {"recompute": not sizes.recompute}, "gradient checkpointing", "of activations",
                          "trainer.gradient_checkpointing=true", "one more forward pass in the update")  # fmt: skip
     yield from adapter_effects(config, sizes)
@@ -44,7 +44,7 @@ def memory_effects(config: Config, sizes: Sizes, precision: str, rl: bool) -> It
         yield f"log-probs in tiles (TRL's fused head, always on) save {whole_logits(sizes) - estimate(sizes).head:.1f} GiB of logits"
 
 
-def precision_words(precision: str, masters: bool) -> Iterator[str]:
+def precision_words(precision: str, *, masters: bool) -> Iterator[str]:
     """What the arithmetic is, where it is not plain fp32."""
     kept = "with fp32 masters" if masters else "by autocast over fp32 weights"
     if precision == "bf16":

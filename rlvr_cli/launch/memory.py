@@ -50,12 +50,15 @@ class Shape:
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the estimate depends on. ``tokens``: of a micro-batch, prompts included; ``shape`` None: a typical one of that size."""
+    """What the estimate depends on. ``tokens``: of a micro-batch, prompts included; ``shape`` None: a typical one of that size;
+    ``mixed``: arithmetic in 16 bits; ``wide``: by autocast over weights that stay fp32, as without DeepSpeed.
+    """
 
     parameters: float
     shape: Shape | None = None
     tokens: int = 0
     mixed: bool = True
+    wide: bool = False
     zero_stage: int = 0
     ranks: int = 1
     recompute: bool = False
@@ -114,14 +117,14 @@ def state_bytes(sizes: Sizes) -> tuple[float, float]:
 def frozen_bytes(sizes: Sizes, frozen: float) -> float:
     """Bytes of weights that are not trained: 16 bits, or 4 with their scales for the projections."""
     linear = min(frozen, sizes.known.linear) if sizes.four_bits else 0.0
-    return (frozen - linear) * WEIGHT_BYTES + linear * NF4_BYTES
+    return (frozen - linear) * (4 if sizes.wide else WEIGHT_BYTES) + linear * NF4_BYTES
 
 
 def reference_bytes(sizes: Sizes) -> float:
     """A second copy of the weights; with adapters the base model is the reference, so there is none."""
     if not sizes.reference or sizes.lora_rank is not None:
         return 0.0
-    return sizes.parameters * (WEIGHT_BYTES if sizes.mixed else 4) / (sizes.ranks if sizes.zero_stage == 3 else 1)
+    return sizes.parameters * (WEIGHT_BYTES if sizes.mixed and not sizes.wide else 4) / (sizes.ranks if sizes.zero_stage == 3 else 1)
 
 
 def activation_bytes(sizes: Sizes) -> float:

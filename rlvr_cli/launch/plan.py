@@ -76,7 +76,7 @@ def solve(config: Config, machine: Machine, *, longest_prompt: int | None = None
     precision = _precision(config, machine, device, stage, notes)
     prompt = config.dataset.max_prompt_tokens or longest_prompt or PROMPT_GUESS
     batch = _batch(config, ranks * config.hardware.nodes, prompt)
-    sizes = _sizes(config, stage or 0, ranks * config.hardware.nodes, precision, prompt)
+    sizes = _sizes(config, stage, ranks * config.hardware.nodes, precision, prompt)
     return Plan(
         device=device,
         ranks=ranks,
@@ -228,7 +228,7 @@ def _nearest_batch(micro: int, factor: int, group: int) -> int:
     return next(b for b in range(micro, micro + group + 1) if b * factor % group == 0)
 
 
-def _sizes(config: Config, stage: int, world: int, precision: str, prompt: int) -> Sizes | None:
+def _sizes(config: Config, stage: int | None, world: int, precision: str, prompt: int) -> Sizes | None:
     """What the memory estimate depends on; None where nobody knows how large the model is."""
     found, shape = read_shape(config.model.path) if config.model.path else (None, None)
     parameters = config.model.parameters or found
@@ -240,7 +240,8 @@ def _sizes(config: Config, stage: int, world: int, precision: str, prompt: int) 
         shape,
         tokens=config.trainer.per_device_train_batch_size * (prompt + completion),
         mixed=precision != "fp32",
-        zero_stage=stage,
+        wide=stage is None and config.model.dtype in ("auto", "float32"),
+        zero_stage=stage or 0,
         ranks=world,
         recompute=config.trainer.gradient_checkpointing,
         lora_rank=None if config.peft.kind == "none" else config.peft.r,
