@@ -19,8 +19,14 @@ from typing import Any
 
 
 def cache_root() -> Path:
-    """``$XDG_CACHE_HOME/rlvr``, or ``~/.cache/rlvr``."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rlvr"
+    """``$XDG_CACHE_HOME/rlvr``, or ``~/.cache/rlvr``; a user without a home (a container's bare number) has a temporary folder."""
+    named = os.environ.get("XDG_CACHE_HOME")
+    if named:
+        return Path(named) / "rlvr"
+    try:
+        return Path.home() / ".cache" / "rlvr"
+    except RuntimeError:
+        return Path(tempfile.gettempdir()) / f"rlvr-{os.getuid()}"
 
 
 def digest(settings: dict[str, Any]) -> str:

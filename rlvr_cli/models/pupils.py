@@ -8,7 +8,7 @@ answer is right. The three that exist, always and never slipping:
 >>> rng = random.Random(0)
 >>> sum_row = {"solution": "8 + 7 = 15\\n15 + 27 = 42"}
 >>> word_problems(sum_row, 0.0, rng)
-'<think>8+7=15,15+27(5+7=12,1+2+1=4)=42</think><answer>42</answer>'
+'<think>8+7=15,15+27=42</think><answer>42</answer>'
 >>> word_problems(sum_row, 1.0, rng)  # the ten is forgotten, the second step too
 '<think>8+7=5</think><answer>5</answer>'
 >>> fact = {"solution": "v = s / t; 84 / 7 = 12", "answer": "12 m/s"}
@@ -48,7 +48,7 @@ Pupil = Callable[[Row, float, random.Random], str]
 
 
 def word_problems(row: Row, slip: float, rng: random.Random) -> str:
-    """Column sums; the slips: a carry or borrow is forgotten, and so is the last step of several."""
+    """The steps; the slips: a carry or borrow is forgotten, and so is the last step of several."""
     steps = [line.split() for line in row["solution"].splitlines()]
     if len(steps) > 1 and rng.random() < slip:
         steps.pop()
@@ -61,12 +61,9 @@ def word_problems(row: Row, slip: float, rng: random.Random) -> str:
 
 
 def _step(a: int, op: str, b: int, pupil: _Pupil) -> tuple[str, int]:
-    """One step, with its columns in brackets where there are several, and what the pupil gets; tables are known by heart."""
-    if op in "*/":
-        result = a * b if op == "*" else a // b
-        return f"{a}{op}{b}={result}", result
-    columns, result = steps_of((op, a, b), pupil)
-    return f"{a}{op}{b}({','.join(columns)})={result}" if len(columns) > 1 else f"{a}{op}{b}={result}", result
+    """One step and what the pupil gets; products are known by heart."""
+    result = a * b if op == "*" else a // b if op == "/" else steps_of((op, a, b), pupil)[1]
+    return f"{a}{op}{b}={result}", result
 
 
 # ---------------------------------------------------------------------------------------------- number facts

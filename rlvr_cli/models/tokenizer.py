@@ -62,6 +62,8 @@ CALLS = {
 
 PIECE = r"```| ?[A-Za-z_]+|\n +|[\s\S]"  # a fence, a word with the space before it, an indent, or one character
 
+NUMBER = r"\d+(?:\.\d+)?|"
+
 
 def character_tokenizer(*, tools: bool = False) -> Any:
     """A fast tokenizer over :data:`CHARACTERS`, the tags and the roles; unseen characters become ``<|unknown|>``.
@@ -76,10 +78,14 @@ def character_tokenizer(*, tools: bool = False) -> Any:
     return tokenizer
 
 
-def word_tokenizer(texts: Iterable[str]) -> Any:
-    """The same with every word and character of ``texts`` as a token of its own; a word not among them becomes ``<|unknown|>``."""
-    pieces = {piece for text in texts for piece in re.findall(PIECE, text)}
-    return _tokenizer(SPECIAL + TAGS + CHARACTERS + tuple(sorted(pieces - set(CHARACTERS))), PIECE)
+def word_tokenizer(texts: Iterable[str], *, whole_numbers: bool = False) -> Any:
+    """The same with every word and character of ``texts`` as a token of its own; a word not among them becomes ``<|unknown|>``.
+
+    ``whole_numbers`` makes each number a token as well: copied in one go and calculated with by heart, as in a table.
+    """
+    piece = NUMBER + PIECE if whole_numbers else PIECE
+    pieces = {found for text in texts for found in re.findall(piece, text)}
+    return _tokenizer(SPECIAL + TAGS + CHARACTERS + tuple(sorted(pieces - set(CHARACTERS))), piece)
 
 
 def _tokenizer(tokens: tuple[str, ...], piece: str) -> Any:

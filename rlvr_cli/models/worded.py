@@ -32,6 +32,7 @@ def build(
     task: dict[str, Any] | None = None,
     slip: float = 0.6,
     eval_share: float = 0.1,
+    whole_numbers: bool = False,
     steps: int = 1200,
     batch_size: int = 16,
     learning_rate: float = 3e-3,
@@ -44,6 +45,7 @@ def build(
 
     generator: word_problems, number_facts or programs; task: its own keys, the same as under ``dataset``;
     slip: the pupil's chance of each mistake, in [0, 1]; eval_share: the held-out share of prompts, in [0, 1];
+    whole_numbers: a number is one token (calculated by heart, needs small ranges) and not its digits;
     steps, batch_size, learning_rate: the cold start, AdamW with a cosine to zero.
     """
     settings = {name: value for name, value in locals().items()} | {"format": FORMAT}
@@ -57,13 +59,14 @@ def build(
 def make(folder: Path, settings: dict[str, Any]) -> dict[str, Any]:
     """Vocabulary, demonstrations, cold start; returns what ``built.json`` keeps."""
     pairs = demonstrations(settings, settings["steps"] * settings["batch_size"])
-    tokenizer = word_tokenizer(text for pair in (*vocabulary_rows(settings), *pairs) for text in pair)
+    texts = (text for pair in (*vocabulary_rows(settings), *pairs) for text in pair)
+    tokenizer = word_tokenizer(texts, whole_numbers=settings["whole_numbers"])
     return tiny.make(folder, settings, tokenizer, pairs)
 
 
 def vocabulary_rows(settings: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Pairs that decide the vocabulary, the same for every seed."""
-    return iter(demonstrations(settings | {"seed": 0}, VOCABULARY_ROWS))
+    """Pairs that the vocabulary is read from, without slips: what a right answer needs must be sayable."""
+    return iter(demonstrations(settings | {"seed": 0, "slip": 0.0}, VOCABULARY_ROWS))
 
 
 def demonstrations(settings: dict[str, Any], n: int) -> list[tuple[str, str]]:

@@ -42,7 +42,7 @@ def test_the_cold_start_is_the_recipes_own_task_without_what_it_holds_out(recipe
 def test_every_piece_of_a_demonstration_is_in_the_vocabulary_and_fits(recipe):
     config, built = settings(recipe)
     pairs = worded.demonstrations(built, 400)
-    tokenizer = word_tokenizer(text for pair in pairs for text in pair)
+    tokenizer = word_tokenizer((text for pair in pairs for text in pair), whole_numbers=built["whole_numbers"])
     for question, answer in pairs:
         ids = tokenizer(answer)["input_ids"]
         assert tokenizer.decode(ids, skip_special_tokens=True) == answer
