@@ -76,11 +76,12 @@ def answered(tasks: dict[str, Any], settings: dict[str, Any], path: str) -> list
     with asked(first, path, say) as (_, ask):
         for name, config in tasks.items():
             rows = load_rows(config, say)
-            answers = ask(draws_of(rows), sampling_of(config, greedy=True))
+            answers = ask(draws_of(rows), sampling_of(config, greedy=True), rows)
             records += task_records(name, config, rows, answers, settings["format"])
         if settings["prompts"]:
             rows = prompts_of(settings["prompts"], first.model.system_prompt)
-            answers = ask(draws_of(rows), sampling_of(limited(first, settings["max_completion_length"]), greedy=True))
+            sampling = sampling_of(limited(first, settings["max_completion_length"]), greedy=True)
+            answers = ask(draws_of(rows), sampling, rows)
             records += prompt_records(rows, answers)
     return records
 

@@ -38,6 +38,7 @@ common:
   - guard.min_free_disk_gib=0
   - optimizer.learning_rate=1e-3
   - trainer.per_device_train_batch_size=16
+  - trainer.gradient_accumulation_steps=1
   - trainer.max_steps=3
   - trainer.save_steps=1
   - trainer.eval_steps=0
