@@ -12,13 +12,34 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
+from rlvr_cli.errors import ConfigError
+
+LIBRARIES = ("torch", "trl", "transformers", "datasets", "accelerate", "deepspeed", "vllm", "peft", "numpy", "yaml", "pydantic", "rich")
 SAFE_PATH = ["-P"] if sys.version_info >= (3, 11) else []
 
 
 def python(*words: str) -> list[str]:
     """This interpreter with ``words``, the working folder not on its path."""
     return [sys.executable, *SAFE_PATH, *words]
+
+
+def shadowing() -> Iterator[Path]:
+    """Files of ``PYTHONPATH``, which comes before Python's own modules, that are named like one of them or like a library of a run."""
+    known = {*LIBRARIES, *sys.stdlib_module_names}
+    for entry in filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)):
+        folder = Path(entry)
+        if folder.is_dir():
+            yield from (file for file in sorted(folder.glob("*.py")) if file.stem in known)
+
+
+def refuse_shadows() -> None:
+    """Raise ConfigError for the first file of :func:`shadowing`."""
+    for file in shadowing():
+        mine = file.with_name(f"my_{file.name}")
+        raise ConfigError(f"{file} hides the module {file.stem!r}", where="PYTHONPATH", fix=f"mv {file} {mine}")
 
 
 def see_working_folder() -> None:

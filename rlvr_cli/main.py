@@ -107,13 +107,26 @@ def guarded(run: Callable[[], int], *, name: str, debug: bool) -> int:
     except KeyboardInterrupt:
         print(f"{name}: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
-    except Exception as error:
+    except Exception as raised:
+        error = shadowed(raised)
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             discard_output()  # what is still buffered can not be written either
         if debug:
-            raise
+            raise raised
         print(f"{name}: {one_line(error, name)}", file=sys.stderr)
         return error.exit_code if isinstance(error, RlvrError) else EXIT_FAILED
+
+
+def shadowed(error: Exception) -> Exception:
+    """The error, or the file of ``PYTHONPATH`` behind it where an import fails because the file has the name of a library."""
+    from rlvr_cli.interpreter import refuse_shadows
+
+    try:
+        if isinstance(error, (ImportError, AttributeError)):
+            refuse_shadows()
+    except ConfigError as found:
+        return found
+    return error
 
 
 def one_line(error: Exception, name: str) -> str:

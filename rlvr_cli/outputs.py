@@ -31,7 +31,7 @@ def claim(out: str | Path, *, overwrite: bool = False, where: str = "out", fix: 
     """
     path = Path(out).expanduser()
     if path.is_dir():
-        raise ConfigError(f"{out} is a folder", where=where, fix=f"{path / 'rows.jsonl'}")
+        raise ConfigError(f"{out} is a folder", where=where, fix=f"{path / 'FILE'}")
     if is_special(path):
         return path
     if path.exists() and not overwrite:

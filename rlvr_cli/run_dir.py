@@ -130,6 +130,7 @@ def refuse(config: Config, *, resume: str | None = None, clean: bool = False) ->
     """Raise RunDirError where :func:`start` would, without making anything: a taken name is said before a plan is."""
     if resume is not None:
         path = find(resume, config.run.dir)
+        check_same(path, config)
     else:
         need_writable(Path(config.run.dir), where="run.dir", fix="run.dir=FOLDER")
         if config.run.name is None:
@@ -211,24 +212,33 @@ def command_line(overrides: list[str]) -> str:
 
 def take_up(path: Path, config: Config) -> RunDir:
     """Lock an existing run for another attempt; a configuration that would learn something else is refused, naming the keys."""
-    from rlvr_cli.config.compose import read_frozen
 
     lock = locked(path)
+    try:
+        check_same(path, config)
+    except RunDirError:
+        lock.close()
+        raise
+    run = RunDir(path, attempt=last_attempt(path) + 1, lock=lock)
+    run.set_status("running")
+    return run
+
+
+def check_same(path: Path, config: Config) -> None:
+    """Raise RunDirError where ``config`` would learn something else than the run in ``path`` did, naming the keys."""
+    from rlvr_cli.config.compose import read_frozen
+
     frozen = read_frozen(path / "config.yaml")  # through the schema: a key that is younger than the run has its default
     changed = differences(frozen.model_dump(mode="json"), masked(config.model_dump(mode="json")))
     before, files = read_json(path / "fingerprint.json").get("data", {}), fingerprint(config)["data"]
     changed += [(f"the content of {k if '.' in k else f'dataset.{k}'}", before[k], v) for k, v in files.items() if before.get(k, v) != v]
     if changed:
-        lock.close()
         said = "; ".join(f"{k} was {a!r}, now {b!r}" for k, a, b in changed[:3]) + (
             f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         )
         raise RunDirError(
             f"{path} was started with another configuration: {said}", where="--resume", fix=f"rlvr train --resume {path.name}"
         )
-    run = RunDir(path, attempt=last_attempt(path) + 1, lock=lock)
-    run.set_status("running")
-    return run
 
 
 def differences(old: Any, new: Any, prefix: str = "") -> list[tuple[str, Any, Any]]:

@@ -72,7 +72,31 @@ def prepare(words: list[str], *, root: str) -> tuple[Any, Any, Path]:
     inherited.pop("run", None)  # the old run's name and place are not this command's
     config = compose(words, root=root, inherit=inherited or None).config
     need_reward_and_data(config, target)
+    need_whole(target.path, "checkpoint")
+    if baseline := value_of(words, "baseline"):
+        need_baseline(baseline, outputs)
     return config, target, outputs
+
+
+def need_baseline(baseline: str, outputs: Path) -> None:
+    """The second model is asked last, so whether it can be had is looked at first."""
+    from rlvr_cli.evaluation.target import UNTRAINED, find_target
+
+    if baseline not in UNTRAINED:
+        need_whole(find_target(baseline, outputs).path, "baseline")
+
+
+def need_whole(path: str, key: str) -> None:
+    """Raise ConfigError where a folder's weights are torn, or a hub id is neither in the cache nor within reach."""
+    from rlvr_cli.config import model_files
+    from rlvr_cli.data.sources import hub_answers
+    from rlvr_cli.errors import ConfigError
+
+    if Path(path).is_dir():
+        if torn := model_files.torn_weights(Path(path)):
+            raise ConfigError(torn, where=key, fix=f"{key}=OTHER")
+    elif model_files.cached(path) is None and not hub_answers():
+        raise ConfigError(f"{path} is not in the cache, and the hub does not answer", where=key, fix="rlvr runs")
 
 
 def by_model(words: list[str], root: str, outputs: Path) -> tuple[Any, Any, Path]:

@@ -123,6 +123,30 @@ def has_weights(folder: Path) -> bool:
     return any(folder.glob("*.safetensors")) or any(folder.glob("pytorch_model*.bin"))
 
 
+def torn_weights(folder: Path) -> str | None:
+    """What is wrong with the first safetensors file that is not whole (a copy or a download that stopped), or None. Reads headers only."""
+    for path in sorted(folder.glob("*.safetensors")):
+        try:
+            with path.open("rb") as file:
+                length = int.from_bytes(file.read(8), "little")
+                if length > path.stat().st_size:
+                    return f"{path} is no safetensors file, or is cut short"
+                header = json.loads(file.read(length))
+            want = 8 + length + max((tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"), default=0)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return f"{path} is no safetensors file, or is cut short"
+        if path.stat().st_size != want:
+            return f"{path} has {path.stat().st_size:,} bytes, its header speaks of {want:,}"
+    return None
+
+
+def not_causal(folder: Path) -> str | None:
+    """The architecture of a model that does not write text (a classifier, an encoder), or None."""
+    named = read(folder, "config.json").get("architectures") or []
+    writes = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
+    return None if not named or any(str(name).endswith(writes) for name in named) else ", ".join(map(str, named))
+
+
 def module_names(folder: Path) -> set[str]:
     """Last names of the modules that have a weight matrix (``q_proj``), from the headers of the safetensors files."""
     names: set[str] = set()

@@ -20,6 +20,7 @@ from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import ConfigError, DataError, MissingDependency, RlvrError
 from rlvr_cli.interpreter import see_working_folder
 from rlvr_cli.machine import free_gib, installed, stale_locks
+from rlvr_cli.outputs import need_writable
 from rlvr_cli.stages.check import said_rows
 from rlvr_cli.stages.check import said_steps as stage_steps
 
@@ -235,6 +236,10 @@ def model(world: World) -> str | None:
         return absent_model(world, config.path)  # its settings are in the cache, its weights are not
     if not model_files.has_weights(folder):
         raise ConfigError(f"{folder} has no weights", where="model.path", fix="model.path=FOLDER_OR_HUB_ID")
+    if (other := model_files.not_causal(folder)) and not config.trust_remote_code:
+        raise ConfigError(f"{folder} is a {other}, which writes no text", where="model.path", fix="model.path=FOLDER_OR_HUB_ID")
+    if torn := model_files.torn_weights(folder):
+        raise ConfigError(torn, where="model.path", fix="copy or download it again")
     return f"{config.path} in {folder}"
 
 
@@ -255,7 +260,7 @@ def absent_model(world: World, path: str) -> str:
         parent = Path(path).expanduser().parent
         from rlvr_cli.config.nearest import nearest
 
-        near = nearest(Path(path).name, [p.name for p in parent.iterdir()], cutoff=0.6) if parent.is_dir() else None
+        near = nearest(Path(path).name, [p.name for p in parent.iterdir() if p.is_dir()], cutoff=0.6) if parent.is_dir() else None
         raise ConfigError(
             f"there is no folder {path!r}", where="model.path", fix=f"model.path={parent / near}" if near else "rlvr ls model"
         )
@@ -268,6 +273,40 @@ def absent_model(world: World, path: str) -> str:
         return Note(f"{text}: the first run downloads it")
     world.model_folder = model_files.fetch_small(path, world.config.model.revision)
     return f"{path} is on the hub; its weights are downloaded when the run starts"
+
+
+def caches(world: World) -> str | None:
+    """What is built or downloaded can be kept: found here, and not after a build of minutes."""
+    if world.config.model.builder:
+        from rlvr_cli.models.cache import cache_root
+
+        folder, where, want = cache_root(), "XDG_CACHE_HOME", 4 * (world.config.model.parameters or 10_000_000) / 2**30
+        if any(folder.glob("*/built.json")) and not is_writable(folder):
+            return Note(f"{folder} is read-only: a model that is not in it can not be built")
+    elif world.fetch and (world.model_folder is None or world.data_is_remote):
+        folder, where, want = model_files.hub_cache(), "HF_HOME", 0.0
+    else:
+        return None
+    need_writable(folder, where=where, fix=f"{where}=FOLDER rlvr train ...")
+    if free_gib(folder) < want:
+        what = f"{free_gib(folder):.2f} GiB free under {folder}, {want:.2f} GiB wanted for the model"
+        raise ConfigError(what, where=where, fix=f"{where}=FOLDER rlvr train ...")
+    return str(folder)
+
+
+def is_writable(folder: Path) -> bool:
+    """Whether a file could be made in it."""
+    import os
+
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def shadows(world: World) -> str | None:
+    """A file of ``PYTHONPATH`` that is named like a module breaks every process."""
+    from rlvr_cli.interpreter import refuse_shadows
+
+    refuse_shadows()
+    return None
 
 
 def template(world: World) -> str | None:
@@ -364,7 +403,7 @@ def environment(world: World) -> str | None:
     bound = environments.bind(made)
     if bound is None:
         return None
-    environments.ready(made)
+    environments.ready(made, unsafe=world.config.reward.pool.unsafe)
     names = [tool.__name__ for tool in bound.tools_of(bound.factory() if bound.factory else None)]
     text = f"tools {', '.join(names)}; at most {made.max_turns} rounds of calls in a completion"
     template = world.config.model.chat_template or (model_files.template(world.model_folder) if world.model_folder else None)
@@ -559,7 +598,9 @@ CHECKS: tuple[Callable[[World], str | None], ...] = (
     plan,
     packages,
     trackers,
+    shadows,
     model,
+    caches,
     template,
     context,
     stop_ids,
