@@ -3,8 +3,8 @@
 In a group whose rewards tie every advantage is zero, and with no KL and no entropy term the loss of such a row is zero
 whatever the weights. Its forward and backward pass is the dearest zero of a step: with half of the groups dead, half of
 the update's time. Leaving the row out is exact, because the loss is then put back on the whole batch's scale
-(:func:`scale`); columns in which only padding remains go too. One row always stays, so that every rank runs the same
-number of forward passes. Eight completions of 24 tokens, one group dead::
+(:func:`scale`); columns in which only padding remains go too. Every rank keeps as many rows as the one that has most
+live ones (and at least one), because TRL gathers clip ratios a row. Eight completions of 24 tokens, one group dead::
 
     inputs["advantages"] = [0, 0, 0, 0, 1.5, -0.5, -0.5, -0.5]
     only_live(inputs)["completion_ids"].shape == (4, 24)
@@ -28,11 +28,16 @@ def can_skip(trainer: Any, inputs: dict[str, Any]) -> bool:
     return plain and whole and inputs["advantages"].dim() == 1 and inputs.get("num_images") is None
 
 
-def only_live(inputs: dict[str, Any]) -> dict[str, Any]:
-    """A copy of ``inputs`` with the rows of non-zero advantage, at least one row, and without columns of padding alone."""
+def most_of_a_rank(accelerator: Any, inputs: dict[str, Any]) -> int:
+    """Live rows of the rank that has most. Every rank must call it."""
+    return int(accelerator.gather(inputs["advantages"].ne(0).sum().reshape(1)).max())
+
+
+def only_live(inputs: dict[str, Any], at_least: int = 1) -> dict[str, Any]:
+    """A copy of ``inputs`` with the rows of non-zero advantage, filled up by others to ``at_least``, without columns of padding alone."""
     advantages = inputs["advantages"]  # B
-    rows = advantages.ne(0).nonzero().flatten()
-    rows = rows if len(rows) else torch.zeros(1, dtype=torch.long, device=advantages.device)
+    live = advantages.ne(0)
+    rows = torch.argsort(~live, stable=True)[: max(1, at_least, int(live.sum()))].sort().values
     size = len(advantages)
     chosen = {name: value[rows] if by_row(value, size) else value for name, value in inputs.items()}
     return trimmed(chosen)

@@ -123,7 +123,7 @@ class RLVRTrainer(GRPOTrainer):
         self.skipping = self.skip_dead_rows and self.model.training and live_rows.can_skip(self, inputs)
         if not self.skipping:
             return super()._compute_loss(model, inputs)
-        live = live_rows.only_live(inputs)
+        live = live_rows.only_live(inputs, live_rows.most_of_a_rank(self.accelerator, inputs))
         return super()._compute_loss(model, live) * live_rows.scale(self.loss_type, inputs, live)
 
     def sync_if_stale(self) -> None:
