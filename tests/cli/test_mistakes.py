@@ -62,22 +62,67 @@ MISTAKES = [
     ("ls modl", ["neither a group, nor an option, nor a key", "rlvr ls model"]),
     ("cp model/qwen1.5", ["there is no option model/qwen1.5", "rlvr cp model/qwen1.5b"]),
     ("config trianer", ["neither a group nor a key"]),
+    ("reward tets", ["'tets' is not one of test, label, audit, fit", "Type: rlvr reward test"]),
+    ("reward", ["VERB is missing", "Type: rlvr reward test math"]),
+    ("runs --jsn", ["--jsn is not a flag of rlvr runs", "Type: --json"]),
+    ("train --dri-run", ["--dri-run is not a flag of rlvr train", "Type: --dry-run"]),
+    ("check -x", ["-x is not a flag of rlvr check", "Type: rlvr check --help"]),
+    ("show a b", ["'b' is one word too many"]),
+    ("show --samples many", ["--samples must be a whole number, not 'many'", "Type: --samples 1"]),
+    ("show --metric", ["--metric needs a value", "Type: --metric NAME"]),
+    ("lab hck", ["'hck' is not one of climb, hack, groups", "Type: rlvr lab hack"]),
+    ("config --completion tcsh", ["'tcsh' is not one of bash, zsh, fish", "Type: --completion zsh"]),
+    ("chat", ["RUN is missing", "Type: rlvr chat outputs/RUN"]),
+    ("cp", ["CONFIG is missing", "Type: rlvr cp reward/math"]),
+    ("eval --jsom", ["--jsom is not a flag of rlvr eval", "Type: --json"]),
+    ("sample --keep x", ["--keep is not a flag of rlvr sample"]),
+    ("score reward=math data=nocompletion.jsonl", ["nocompletion.jsonl line 1 and 39 more: no column 'completion'", "dataset.columns"]),
+    ("score reward=math data=scorable.jsonl out=rows.jsonl", ["rows.jsonl exists", "Type: overwrite=true"]),
+    ("score reward=math data=scorable.jsonl out=rows.jsonl/x", ["rows.jsonl is not a folder"]),
+    ("data generate arithmetic count=3 out=rows.jsonl", ["rows.jsonl exists", "Type: overwrite=true"]),
+    ("data filter data=rows.jsonl out=rows.jsonl overwrite=true", ["rows.jsonl is what this command reads"]),
+    ("data filter data=rows.jsonl out=conf-less", ["conf-less is a folder"]),
+    ("train run.dir=rows.jsonl", ["rows.jsonl is not a folder", "run.dir"]),
+    ("train run.name=taken", ["outputs/taken exists and is not a run", "Type: run.name=taken-2"]),
+    ("train reward.terms={m:{fn:rewards.own.raises}}", ["reward 'm' raised KeyError", "on completion 0", "reward.terms.m.fn"]),
+    ("train reward.terms={m:{fn:rewards.own.short}}", ["reward 'm' returned 1 scores for 12 completions"]),
+    ("train reward.terms={m:{fn:rewards.own.nan}}", ["reward 'm' gave nan for completion 0"]),
+    ("train reward.terms={m:{fn:rewards.own.ends}}", ["reward m ended its process with code 3"]),
+    ("train reward.terms={m:{fn:rewards.own.raise}}", ["has no function 'raise'", "Type: rewards.own.raises"]),
+    ("train reward.terms={m:{fn:rewards.owm.raises}}", ["no module 'rewards.owm'", "Type: rewards.own"]),
+    ("train model=hf dataset=arithmetic model.path=torn", ["torn/model.safetensors has 69 bytes, its header speaks of 77"]),
+    ("train model=hf dataset=arithmetic model.path=judge", ["judge is a BertForSequenceClassification, which writes no text"]),
+    ("eval checkpoint=torn dataset=arithmetic reward=math", ["torn/model.safetensors has 69 bytes"]),
 ]
+OWN = """
+import os
+def raises(completions, **kwargs): return [{}["x"] for _ in completions]
+def short(completions, **kwargs): return [1.0]
+def nan(completions, **kwargs): return [float("nan")] * len(completions)
+def ends(completions, **kwargs): os._exit(3)
+"""
 HEAVY = ("torch", "trl", "transformers", "deepspeed", "vllm")
 
 CHILD = """
 import contextlib, io, json, sys
 from rlvr_cli.main import main
+starts = ("train run.dir=", "train run.name=taken")  # refused only where a run would start
 for words in json.load(sys.stdin):
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            code = main(words.split() + (["--dry-run"] if words.startswith("train ") and "4gpu" not in words else []))
+            dry = words.startswith("train ") and "4gpu" not in words and not words.startswith(starts)
+            code = main(words.split() + (["--dry-run"] if dry else []))
         except SystemExit as end:
             code = end.code
     heavy = [m for m in sys.argv[1:] if m in sys.modules]
     print(json.dumps({"words": words, "code": code, "out": out.getvalue(), "err": err.getvalue(), "heavy": heavy}), flush=True)
 """
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    """Each file below ``folder`` with its content, without what Python compiles on the way."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
 
 
 @pytest.fixture(scope="module")
@@ -87,12 +132,22 @@ def ends(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
     (folder / "rows.jsonl").write_text('{"prompt": "1+1=?", "gold": "2"}\n' * 40)
     (folder / "broken.jsonl").write_text('{"prompt": "1+1=?", "gold": "2"}\n{"prompt": \n')
     (folder / "empty.jsonl").write_text("")
+    (folder / "nocompletion.jsonl").write_text('{"response": "4", "answer": "4"}\n' * 40)
+    (folder / "scorable.jsonl").write_text('{"completion": "4", "answer": "4"}\n')
+    for name in ("conf-less", "outputs/taken", "rewards", "torn", "judge"):
+        (folder / name).mkdir(parents=True)
+    (folder / "rewards" / "own.py").write_text(OWN)
+    header = b'{"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}'
+    for name, architecture, tensors in (("torn", "LlamaForCausalLM", b""), ("judge", "BertForSequenceClassification", bytes(8))):
+        (folder / name / "config.json").write_text(json.dumps({"architectures": [architecture]}))
+        (folder / name / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + tensors)
+    before = everything(folder)
     words = json.dumps([words for words, _ in MISTAKES])
     env = {**os.environ, "PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": "", "HF_HUB_OFFLINE": "1"}
     command = [sys.executable, "-c", CHILD, *HEAVY]
     done = subprocess.run(command, input=words, capture_output=True, text=True, cwd=folder, env=env, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert sorted(p.name for p in folder.iterdir()) == ["broken.jsonl", "empty.jsonl", "rows.jsonl"], "a mistake leaves nothing behind"
+    assert everything(folder) == before, "a mistake leaves nothing behind, and nothing changed"
     return {end["words"]: end for end in map(json.loads, done.stdout.splitlines())}
 
 
