@@ -18,7 +18,11 @@ from rlvr_cli.rewards_api import configure_pool
 from rlvr_cli.verifiers import cache, pool, sandbox
 from rlvr_cli.verifiers.code import judge, judge_all
 
-ROWS = yaml.safe_load(Path(__file__).with_name("code_rows.yaml").read_text(encoding="utf-8"))
+ROWS = [
+    row
+    for name in ("code_rows.yaml", "code_kinds.yaml")
+    for row in yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+]
 ADD = {"type": "assert", "code": "assert add(1, 2) == 3\nassert add(0, 0) == 0", "entry_point": "add"}
 DOUBLE = {"type": "stdio", "cases": [["2\n", "4\n"], ["3\n", "6\n"], ["4\n", "8\n"], ["5\n", "10\n"]]}
 

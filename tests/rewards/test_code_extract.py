@@ -69,7 +69,14 @@ def test_a_fence_inside_a_string_is_not_the_end():
 def test_the_block_that_reads_stdin_wins():
     text = "```python\nn = int(input())\nprint(n)\n```\nprints\n```\n10\n```"
     assert extract(text, entry_point=None, stdio=True).code == "n = int(input())\nprint(n)"
-    assert extract(text, entry_point=None, stdio=False).code == "10"
+    assert extract(text, entry_point=None, stdio=False).code == "n = int(input())\nprint(n)"
+
+
+@pytest.mark.parametrize("shown", ["5", "[1, 2]", "-1.5", "'a'", "Yes", "(1, {2: 3})"])
+def test_a_fence_that_shows_the_output_is_no_program(shown):
+    text = f"```python\nprint(5)\n```\nThe output is:\n```\n{shown}\n```"
+    assert extract(text, entry_point=None, stdio=True).code == "print(5)"
+    assert extract(f"```\n{shown}\n```", entry_point=None, stdio=True).code == shown  # where there is nothing else, it is taken
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,7 @@ def _best(codes: list[str], entry_point: str | None, stdio: bool) -> Program:
     trees = [(code, tree) for code in codes if (tree := parse(code)) is not None]
     if not trees:
         return Program("", complaint(codes[-1]))
+    trees = [(code, tree) for code, tree in trees if _says_something(code)] or trees  # a fence that shows the output is no program
     wanted: Callable[[ast.Module], bool] = reads_stdin if stdio else (lambda tree: bool(entry_point) and defines(tree, entry_point))
     for code, tree in reversed(trees):
         if wanted(tree):
@@ -200,7 +201,12 @@ def _parsable_prefix(lines: list[str]) -> str:
     return ""
 
 
+_VALUES = (ast.Constant, ast.Name, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.USub, ast.UAdd, ast.Load)
+
+
 def _says_something(code: str) -> bool:
-    """A lone word of prose parses as a name; a program does more."""
+    """A lone word of prose parses as a name, a printed result as a value; a program does more."""
     tree = parse(code)
-    return tree is not None and any(not (isinstance(n, ast.Expr) and isinstance(n.value, (ast.Name, ast.Constant))) for n in tree.body)
+    return tree is not None and any(
+        not (isinstance(n, ast.Expr) and all(isinstance(part, _VALUES) for part in ast.walk(n.value))) for n in tree.body
+    )

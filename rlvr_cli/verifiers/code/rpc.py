@@ -91,7 +91,7 @@ class Remote:
     def __delattr__(self, name: str) -> None:
         _do(self, "delattr", self, name)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return _do(self, "call", self, *args, **kwargs)
 
     def __repr__(self) -> str:
@@ -212,7 +212,7 @@ def _method(name: str, handle: Any) -> Callable[..., Any]:
     return method
 
 
-def _do(target: Remote, name: str, *args: Any, **kwargs: Any) -> Any:
+def _do(target: Remote, name: str, /, *args: Any, **kwargs: Any) -> Any:
     return object.__getattribute__(target, "_rlvr")[0].request(name, args, kwargs)
 
 
@@ -261,7 +261,7 @@ def _await(coroutine: Any) -> Any:
     return asyncio.run(waiter())
 
 
-def _call(function: Any, *args: Any, **kwargs: Any) -> Any:
+def _call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     return function(*args, **kwargs)
 
 

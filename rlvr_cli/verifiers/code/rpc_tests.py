@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import builtins
 import json
+import operator
 import os
 import sys
 import types
@@ -32,7 +33,11 @@ _TEST_OBJECT_OPERATIONS = frozenset([
 ])  # fmt: skip
 
 
-_CARRIED = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.GeneratorType, type(iter([])), map, filter, zip)
+_CARRIED = (
+    types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType, operator.itemgetter, operator.attrgetter, operator.methodcaller, types.GeneratorType,
+    type(iter([])), map, filter, zip,
+)  # fmt: skip
 
 
 class TestsPeer(rpc.Peer):
