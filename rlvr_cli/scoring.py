@@ -65,13 +65,16 @@ def choose(name: str, overrides: Sequence[str]) -> Choice:
 
 
 def _single(dotted: str, overrides: Sequence[str]) -> Reward:
-    """A reward of one term, named after its function; ``reward.terms.<name>.options.k=v`` sets its options."""
+    """A reward of one term, named after its function; ``options.k=v`` (in full ``reward.terms.<name>.options.k=v``) sets
+    its options."""
     name = dotted.replace(":", ".").rpartition(".")[2]
     tree: dict[str, Any] = {"terms": {name: {"fn": dotted}}}
     for word in overrides:
         key, equals, text = word.partition("=")
+        if key.startswith("options."):
+            key = f"reward.terms.{name}.{key}"
         if not equals or not key.startswith("reward."):
-            fix = f"reward.terms.{name}.options.KEY=VALUE"
+            fix = "options.KEY=VALUE"
             raise ConfigError(f"{word!r} is not an override of this reward", where="command line", fix=fix)
         at = tree
         *path, last = key.split(".")[1:]

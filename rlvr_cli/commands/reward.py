@@ -28,6 +28,7 @@ examples:
   rlvr reward label data=outputs/RUN/samples.jsonl out=labelled.jsonl
   rlvr reward audit rewards.mine.f data=train.jsonl --json
   rlvr reward audit format reward.terms.format.weight=0.5
+  rlvr reward audit rewards.image.clip options.model=FOLDER data=pictures.jsonl
 exit codes: 0 fine, 1 over the stated rate or something serious works, 2 usage"""
 OWN = ("data", "out", "overwrite", "n", "seed", "max_error", "max_false_accept", "label", "kind", "term", "worst", "max_blind", "folds")
 

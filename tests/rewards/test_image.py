@@ -204,3 +204,20 @@ def test_bound_from_yaml_and_faults_are_named(colours):
 def test_attributes_that_ask_nothing(column):
     with pytest.raises(ValueError, match="an attribute is"):
         attributes_of(column)
+
+
+def test_the_audit_takes_options_and_says_what_a_column_of_pictures_is(colours, tmp_path):
+    """The picture stands in the row, so every completion earns the same: the audit must say so."""
+    from rlvr_cli.audit.attacks import run_attacks
+    from rlvr_cli.audit.cases import cases_of
+    from rlvr_cli.audit.target import Target
+    from rlvr_cli.scoring import choose
+
+    RED.save(tmp_path / "red.png")
+    name = "rewards.image.clip"
+    target = Target.of(name, choose(name, [f"options.model={colours}", f"options.image_root={tmp_path}"]))
+    rows = [{"prompt": "a red picture", "image": "red.png", "attributes": json.dumps([["red", "blue"]])}]
+    found = {outcome.name: outcome for outcome in run_attacks(target, cases_of(target, rows))}
+    assert found["saying nothing"].level == found["prompt injection"].level == "serious"
+    assert found["saying nothing"].reason == "likeness 1.00; 1 of 1 attributes"
+    assert found["padding"].level == "ok"
