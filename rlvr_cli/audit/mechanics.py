@@ -224,6 +224,10 @@ def odd_completions(target: Target, texts: list[str], rows: list[Row]) -> list[F
         start = time.monotonic()
         [paid] = target.pay([completion], [rows[0]])
         seconds = time.monotonic() - start
+        if seconds > SLOW_S and not paid.error:  # once more: a busy machine is not the reward's fault
+            start = time.monotonic()
+            [paid] = target.pay([completion], [rows[0]])
+            seconds = min(seconds, time.monotonic() - start)
         if paid.error:
             findings.append(Finding("odd completions", f"{name}: {paid.error}"))
         elif seconds > SLOW_S:

@@ -49,7 +49,8 @@ _STOP = re.compile(
 # ASCII on both sides: in "答案是A和C" the letters touch other letters and still stand alone
 _PICKS = re.compile(r"(?:[(\[（【]\s*([A-J])\s*[)\]）】]|(?<![A-Za-z0-9_'])([A-J])(?![A-Za-z0-9_']|-[A-Za-z]))")
 _LOWER = re.compile(r"^[\s*_(\[（]*([a-j])[\s*_)\]）.:：]*$")
-_GAP = re.compile(r"^[\s,，、;/&+*_.()（）\[\]]*(?:and|und|et|y|和|与|及)?[\s,，、;/&+*_.()（）\[\]]*$", re.I)
+# linear: no two stars meet
+_GAP = re.compile(r"^[\s,，、;/&+*_.()（）\[\]]*(?:(?:and|und|et|y|和|与|及)[\s,，、;/&+*_.()（）\[\]]*)?$", re.I)
 _HEDGE = re.compile(
     r"\b(?:or|either|maybe|perhaps|possibly|between|not sure|unsure|cannot (?:be )?determined?|could be|might be)\b"
     r"|或(?!者说)|可能|也许|不确定",
