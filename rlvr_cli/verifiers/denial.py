@@ -20,10 +20,12 @@ from collections.abc import Callable
 READ = 4000
 """Characters after an answer that are read for a retraction."""
 
+FOREIGN_NOT = r"不是|并非|不等于|\bnicht\b|\bno es\b|\bn'est pas\b|\bnon è\b|\bnão é\b|(?<!\w)не\b"
+"""Denials of other languages, for whoever looks for one: right before an answer (here), or anywhere in its clause (math.phrases)."""
+
 _NOT_BEFORE = re.compile(
     r"\b(?:retract|take back|disregard|ignore|discard|reject|withdraw)\b[^.\n]{0,50}$|"
-    r"(?:\bnot|n't|\bnever|\bcannot(?: be)?|\brather than|\binstead of|\bneither|不是|并非|不等于|不为|\bnicht|\bno es|\bn'est pas|\bnon è"
-    r"|\bnão é|(?<!\w)не)"
+    rf"(?:\bnot|n't|\bnever|\bcannot(?: be)?|\brather than|\binstead of|\bneither|不为|{FOREIGN_NOT})"
     r"(?:\s+(?:simply|just|actually|equal to|the answer|answer|be|is|the|a|in fact))*[\s:$*({\[\\]*$",
     re.I,
 )

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 
+from rlvr_cli.verifiers.denial import FOREIGN_NOT
+
 from . import fast, units
 from .form import readable
 
@@ -120,11 +122,7 @@ _FORMULA = re.compile(
     r"\$\$(.+?)\$\$|\\\[(.+?)\\\]|\\\((.+?)\\\)|(?<![\\\d])\$(?!\s*\d+(?:,\d{3})*(?:\.\d+)?[\s.,;)]+[a-z])([^$\n]+?)(?<!\\)\$", re.S
 )
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
-_NOT_WORD = re.compile(
-    r"\b(?:not|isn't|never|cannot|can't|neither|wasn't)\b|n't\b|不是|并非|不等于|\bno es\b|\bnicht\b|\bn'est pas\b|\bnon è\b|\bnão é\b"
-    r"|(?<!\w)не\b|ではない|아니",
-    re.I,
-)
+_NOT_WORD = re.compile(rf"\b(?:not|isn't|never|cannot|can't|neither|wasn't)\b|n't\b|{FOREIGN_NOT}|ではない|아니", re.I)
 _CONCLUDING_START = re.compile(r"\W*(?:so|thus|therefore|hence|finally|altogether|in total|consequently|this means)\b", re.I)
 _CONCLUDING = re.compile(
     r"=|\b(?:so|thus|therefore|hence|total|altogether|in all|finally|result|answer|conclude|consequently|gives?|equals?|sum|overall)\b"
