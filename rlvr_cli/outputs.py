@@ -46,7 +46,8 @@ def need_writable(folder: Path, *, where: str, what: str | None = None, fix: str
     if not above.is_dir():
         raise ConfigError(f"{what or folder} can not be written: {above} is not a folder", where=where, fix=fix)
     if not os.access(above, os.W_OK | os.X_OK):
-        raise ConfigError(f"{what or folder} can not be written: {above} is read-only or belongs to somebody else", where=where, fix=fix)
+        place = above.absolute()
+        raise ConfigError(f"{what or folder} can not be written: {place} is read-only or belongs to somebody else", where=where, fix=fix)
 
 
 def is_special(path: Path) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_cli.arguments import Arguments
+from rlvr_cli.outputs import need_writable
 
 EPILOGUE = """\
 examples:
@@ -39,6 +40,7 @@ def run(argv: list[str]) -> int:
     """Evaluate and show; returns the exit code."""
     options = parser().parse_intermixed_args(argv)
     config, target, outputs = prepare(options.words, root="eval")
+    need_writable(target.home(outputs) / "eval", where="run.dir", fix="run.dir=FOLDER" if target.run is None else None)
     from rlvr_cli.evaluation.evaluate import evaluate
     from rlvr_cli.evaluation.show import show
 

@@ -56,9 +56,23 @@ def evaluate(config: EvalConfig, target: Target, *, outputs: Path, say: Say = pr
             summary["paired"] = compare(*both)
         samples = [*samples, *earlier]
     summary["settings"] = settings(config, target)
-    folder = target.home(outputs) / "eval" / (config.eval.name or default_name(config, target))
+    folder = free_folder(target.home(outputs) / "eval" / (config.eval.name or default_name(config, target)), summary)
     write(folder, summary, samples)
     return Evaluation(folder, summary, samples)
+
+
+def free_folder(folder: Path, summary: dict[str, Any]) -> Path:
+    """``folder``, or ``folder-2`` ... where an evaluation with other settings lies: one repeated is replaced, another is never lost."""
+    from rlvr_cli.run_dir import read_json
+
+    names = [folder, *(folder.with_name(f"{folder.name}-{n}") for n in range(2, 1000))]
+    mine = asked_for(json.loads(json.dumps(summary)))
+    return next((p for p in names if not (p / "summary.json").is_file() or asked_for(read_json(p / "summary.json")) == mine), folder)
+
+
+def asked_for(summary: dict[str, Any]) -> tuple[Any, Any]:
+    """What an evaluation was asked for: its settings, and the model that it was compared with."""
+    return summary.get("settings"), (summary.get("baseline") or {}).get("checkpoint")
 
 
 def load_rows(config: EvalConfig, say: Say) -> list[Row]:

@@ -20,6 +20,7 @@ from rlvr_cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, ConfigError,
 from rlvr_cli.interpreter import python
 from rlvr_cli.launch.processes import Kept
 from rlvr_cli.launch.supervise import Interrupted, interruptible, uninterrupted
+from rlvr_cli.outputs import need_writable
 from rlvr_cli.sweep.expand import Words, expand, folder_name
 from rlvr_cli.sweep.jobs import FAILED, FINISHED, INTERRUPTED, REFUSED, RUNNING, WAITING, Job, can_resume, key_of, make_job
 from rlvr_cli.sweep.table import plain_table, ranked, write_csv
@@ -41,6 +42,7 @@ def run(words: list[str], cwd: Path) -> int:
     parent = folder_of(words, expanded, cwd)
     jobs = [make_job(job, parent, cwd) for job in expanded]
     refuse_hopeless(jobs)
+    need_writable(parent, where="run.dir", fix="run.dir=FOLDER")
     parent.mkdir(parents=True, exist_ok=True)
     code = run_jobs(jobs, parent, cwd, at_once=own.get("sweep.jobs", 1))
     show_end(jobs, parent)
