@@ -33,6 +33,9 @@ def rule(config: Config) -> str | None:
         raise ConfigError("general rows are answers, and only stage=sft trains on answers", where="stage.general", fix="stage=sft")
     if stage.kind == "reward_model" and config.peft.kind != "none":
         raise ConfigError("a reward model is trained whole: its head is new", where="peft, stage", fix="peft=none")
+    if stage.worked_options and not stage.worked:
+        fix = "stage.worked=rlvr_cli.data.generate.arithmetic.worked"
+        raise ConfigError("stage.worked_options is set and stage.worked is null", where="stage.worked_options", fix=fix)
     own_extra(config)
     if stage.general.data and not stage.general.share:
         return "stage.general.data is set and stage.general.share is 0: nothing is mixed in"

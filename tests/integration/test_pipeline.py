@@ -31,6 +31,7 @@ common:
   - dataset.train=train.jsonl
   - dataset.eval=rows.jsonl
   - "reward.terms={correct: {fn: rewards.parity.even}}"
+  - reward.unjudged_stop_share=1
   - generation=hf
   - generation.max_completion_length=8
   - hardware=cpu

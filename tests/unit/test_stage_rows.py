@@ -129,6 +129,7 @@ def test_an_absent_file_and_a_wrong_function_are_one_line() -> None:
         ({"kind": "rl", "data": "a.jsonl"}, "stage.kind is rl"),
         ({"loss_type": "ipo"}, "no loss of stage=sft"),
         ({"general": {"share": 0.2}}, "stage.general.data is empty"),
+        ({"worked_options": {"forget": 0.5}}, "stage.worked is null"),
         ({"kind": "dpo", "data": "p.jsonl", "general": {"data": "g.jsonl"}}, "only stage=sft"),
         ({"extra": {"packing_stratgy": "bfd"}}, "not a field of SFTConfig"),
         ({"extra": {"learning_rate": 1}}, "has a key of its own"),
