@@ -15,7 +15,7 @@ from typing import Any
 from rlvr_cli import rewards_api as api
 from rlvr_cli.errors import RlvrError, TrainingError
 
-NOT_COLUMNS = ("prompt", "completion", "completion_ids", "row_index")
+NOT_COLUMNS = ("prompt", "completion", "completion_ids", "rlvr_row")
 
 
 @dataclass

@@ -29,7 +29,7 @@ from rlvr_cli.training.ledger import Ledger
 from rlvr_cli.training.prompt_choice import PromptChoice
 
 FILE = "sampling.json"
-ROW = "row_index"  # column of the training set: a row's own place, which a shuffling loader does not tell
+ROW = "rlvr_row"  # column, hidden from rewards, of the training set: a row's own place, which a shuffling loader does not tell
 
 
 def prepare(config: Config, rows: Sequence[Mapping[str, Any]]) -> PromptChoice:
