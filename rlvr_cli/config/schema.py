@@ -485,6 +485,9 @@ class EntropyGuard(Group):
     ``stop_at_best`` judges the held-out rows once more and ends the run; ``final/`` is its peak."""
     floor: float = Field(default=0.05, ge=0)
     """Collapsed when the mean entropy is below this, in nats a token ..."""
+    fallen_to: float = Field(default=0.1, gt=0, le=1)
+    """... and below this share of what it was in the first ``patience`` steps (a task whose answers are mostly forced starts low and
+    is not ill for that; 1 asks for no fall at all) ..."""
     dead_share: float = Field(default=0.6, ge=0, lt=1)
     """... and more than this share of groups is tied ..."""
     patience: int = Field(default=5, ge=1)

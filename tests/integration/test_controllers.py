@@ -18,8 +18,8 @@ from tiny_run import make_model
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
 WORKER = Path(__file__).parent / "traced_worker.py"
-# A random model is uncertain and its groups are not tied: the floor and the share are set so that every step counts.
-GUARD = {"entropy": {"action": "raise_bonus", "floor": 99, "dead_share": 0.0, "patience": 2}, "min_free_disk_gib": 0}
+# A random model is uncertain and its groups are not tied: the floor and the shares are set so that every step counts.
+GUARD = {"entropy": {"action": "raise_bonus", "floor": 99, "dead_share": 0.0, "patience": 2, "fallen_to": 1}, "min_free_disk_gib": 0}
 STAGES = {"backend": "hf", "max_completion_length": 8, "length_stages": {"start": 2, "clipped_share": 0.1, "patience": 2}}
 TARGET = {"num_generations": 2, "beta": 0.1, "kl_control": {"kind": "target", "kl_target": 1e-4, "gain": 1.0}}
 BANDS = {"num_generations": 2, "kl_control": {"kind": "bands", "reward_target": 0.5, "low": 0.0}}

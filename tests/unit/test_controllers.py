@@ -164,7 +164,7 @@ def test_a_last_stage_that_is_no_multiple_is_the_longest() -> None:
 
 
 def guard(tmp_path, action: str, **groups: dict) -> EntropyGuard:
-    settings = {"action": action, "floor": 0.05, "dead_share": 0.6, "patience": 3}
+    settings = {"action": action, "floor": 0.05, "dead_share": 0.6, "patience": 3, "fallen_to": 1}
     made = config(guard={"entropy": settings}, **groups)
     return attached(EntropyGuard(made, Status(tmp_path, writes=True)), entropy_coef=starting_coef(made))
 
@@ -179,6 +179,16 @@ def test_both_signs_in_a_row_are_the_trigger(tmp_path, other: dict) -> None:
     assert not any(step(stop, **numbers).should_training_stop for numbers in sequence)
     assert step(stop, **COLLAPSED).should_training_stop
     assert "final/ is the best" in stop.status.facts["warning"]
+
+
+def test_a_task_that_starts_low_is_not_ill_for_that(tmp_path) -> None:
+    low, fell = (guard(tmp_path, "stop_at_best") for _ in range(2))
+    for stop in (low, fell):
+        stop.settings = stop.settings.model_copy(update={"fallen_to": 0.1})
+    assert not any(step(low, entropy=0.04, frac_reward_zero_std=0.9).should_training_stop for _ in range(9))
+    for _ in range(3):
+        step(fell, entropy=1.2, frac_reward_zero_std=0.1)
+    assert [step(fell, **COLLAPSED).should_training_stop for _ in range(3)] == [False, False, True]
 
 
 def test_warning_is_said_once_a_spell(tmp_path, capsys) -> None:
@@ -224,7 +234,7 @@ def test_early_stop_counts_evaluations_since_the_best(tmp_path) -> None:
     [
         (lambda tmp: KLControl(config(algorithm={"beta": 0.1, "kl_control": {"kind": "target"}}).algorithm), {"beta": 0.123456789012345}),
         (lambda tmp: LengthStages(config(generation={"length_stages": {"start": 16}}).generation), {"limit": 32, "over": 4}),
-        (lambda tmp: EntropyGuard(config(), Status(tmp, writes=False)), {"low": 2, "tied": 0.75, "coef": 0.01}),
+        (lambda tmp: EntropyGuard(config(), Status(tmp, writes=False)), {"low": 2, "tied": 0.75, "coef": 0.01, "first": [0.3, 0.2]}),
         (lambda tmp: EarlyStop(3, Status(tmp, writes=False)), {"best": 0.5, "since": 2}),
     ],
 )
