@@ -105,6 +105,8 @@ def _same_as_words(answer: str, gold: str) -> bool | None:
     a = words.quantity(answer) if g is not None else None
     if a is not None and a[0] == g[0] and len(re.findall(r"\d+", answer)) > 1 and a == g:
         return True
+    if a is not None and a == g and re.fullmatch(r"[^a-z]*\d\s*[a-z]{1,2}\.?", words.bare(answer), re.I):
+        return True  # "5m" is no product here
     if g is not None and len(re.findall(r"\d+", gold)) > 1 and re.search(r"[a-z]{3,}", gold):
         return words.quantity(answer) == g
     meaning = words.meaning(gold)

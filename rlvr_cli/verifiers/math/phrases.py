@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 
+from rlvr_cli.verifiers import denial
 from rlvr_cli.verifiers.denial import FOREIGN_NOT
 
 from . import fast, units
@@ -82,8 +83,8 @@ _CLAUSE_END = re.compile(
     re.I,
 )
 _LEAD = re.compile(
-    r"^(?:that|therefore|thus|simply|just|exactly|equal to|equals|given by|indeed|clearly|about|approximately|roughly|option|choice"
-    r"|answer|letter|选项|option)\s+",
+    r"^(?:that|at(?= \()|therefore|thus|simply|just|exactly|equal to|equals|given by|indeed|clearly|about|approximately|roughly"
+    r"|option|choice|answer|letter|选项)\s+",
     re.I,
 )
 _ECHO = re.compile(
@@ -92,6 +93,7 @@ _ECHO = re.compile(
     r"|if the answer|restat\w+|quote[sd]?|we are told|(?:user|they|question) wants?|wants? (?:us|me|you|to (?:know|find))"
     r"|need to (?:find|know|compute|determine|show|check|see)|must (?:find|compute|determine|show)"
     r"|have to (?:find|compute|determine)|will now|i will|i'll|we will|how many|what is|calculate the|might (?:think|say)|could be|may be"
+    r"|impossible that|unlikely that|nobody|no one|(?:some|many|most|other) (?:people|students)|people (?:think|say|believe)"
     r"|might be|not sure|guess|perhaps|maybe|possibly"
     r"|a (?:first|naive|common|wrong|typical|rough) (?:guess|answer|mistake|error|attempt))\b|已知|假设|问：|是否|如果",
     re.I,
@@ -148,6 +150,7 @@ _COMPOUND = re.compile(
 )
 _CLOCK_TIME = re.compile(r"(?<![\d:.])([01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?![\d:])(?:\s*[ap]\.?\s?m\b\.?)?", re.I)
 _ASIDE = re.compile(r"\s*\((?:about|approx\w*\.?|≈|roughly|around|or about|i\.e\.,? about)[^()]{1,40}\)(?=\s*[.。]?\s*$)", re.I)
+_UNWORKED = re.compile(r"[\s$]*\d[\d.]*(?:\s*[-+*×÷·]\s*\d[\d.]*)+[\s$.]*")
 _CLOSER = re.compile(r"hope|thank|let me know|good luck|q\.?e\.?d|complet|done|verified|check|consistent|note", re.I)
 
 
@@ -227,6 +230,7 @@ def tidy(inner: str) -> str:
         inner = m[1]
     for _ in range(3):
         inner = _LEAD.sub("", inner)
+    inner = re.sub(r"\s+#+$", "", inner)
     inner = re.sub(r",?\s+or,? equivalently,?\s+", " or ", inner)
     inner = re.sub(r"(?<=\d)'\w+$|,?\s+(?:and not|rather than|instead of)\s.*$", "", inner)
     inner = re.sub(r"(?<=\S)\s+\([a-z][a-z ,'-]*\)$", "", inner)
@@ -277,7 +281,8 @@ def is_echo(text: str) -> bool:
     return bool(
         re.search(
             r"\b(?:question|problem|asks?|asked|whether|if the answer|suppose|imagine|student|someone"
-            r"|common mistake|first guess)\b|题目|是否",
+            r"|common mistake|first guess|impossible|unlikely|false that|doubt|nobody|no one"
+            r"|(?:some|many|most|other) (?:people|students|would)|people (?:think|say|believe))\b|题目|是否",
             sentence,
             re.I,
         )
@@ -320,7 +325,9 @@ def _is_answer_alone(line: str) -> bool:
     words = re.findall(r"[^\W\d_]{2,}", re.sub(r"\\[A-Za-z]+", "", line))
     if line.count("$") % 2 and not re.search(r"\$\s*\d|\d\s*\$$", line):
         return False
-    if re.search(r"\d", line) and not readable(line):
+    if _COMPOUND.fullmatch(line.rstrip(". ")):
+        return True
+    if _UNWORKED.fullmatch(line) or (re.search(r"\d", line) and not readable(line)):
         return False
     if len(_FORMULA.findall(line)) > 1 or not re.search(r"\w", line):
         return False
@@ -399,6 +406,8 @@ def _closing(sentence: str, finished: bool) -> tuple[str, str] | None:
     explained = re.search(r",?\s+(?:because|since|as (?=\$?\d)|which|where)\b", sentence)
     if explained and re.search(r"\d", sentence[: explained.start()]):
         sentence = sentence[: explained.start()]
+    if re.search(r"(?:\bis|\bare|=|\bequals)\s*\d[\d.]*(?:\s*[+*×÷·]\s*\d[\d.]*)+\s*[.!]?\s*$", sentence):
+        return None  # "the sum is 1 + 2 + 3" is not worked out
     if m := _NAMED_VALUES.search(sentence):  # "x = 5 or x = -5" states both, and so does "x = 4 and y = 5"
         x, y = m["x"].strip("$ "), m["y"].strip("$ ")
         return (f"{x}, {y}" if m["a"][0] == m["b"][0] else f"{m['a']} = {x}, {m['b']} = {y}"), "formula"
@@ -436,8 +445,13 @@ def _closing_number(sentence: str) -> tuple[str, str] | None:
         head, tail = sentence[: number.start()], sentence[number.end() :]
         if _NOT_WORD.search(head[-25:]) or re.match(r"\s*(?:less|more|fewer) than|\s*(?:is|was) not|\s*(?:or|and|to|或)\s", tail):
             continue
+        if denial.negated("", tail):
+            continue
         apart = re.search(r"\d\D*\band\b\D*$", head) and not _concludes(sentence)
-        conclusive = len(numbers) == 1 or (not apart and (_CUE.search(head) or (number is numbers[-1] and not tail.strip(" .*_!,)"))))
+        if apart and number is numbers[-1] and not re.match(r"\W*$", tail):
+            return None  # "24 students and 3 teachers" states two numbers
+        cue = _CUE.search(head) and (number is numbers[-1] or not re.search(r"(?:^|\W)of\s*$", head, re.I))  # "Of 30 students, 24 passed"
+        conclusive = len(numbers) == 1 or (not apart and (cue or (number is numbers[-1] and not tail.strip(" .*_!,)"))))
         listed = len(numbers) > 1 and re.search(r"\d\s+$|\d[%$\w]*\s*(?:,|;|or|and|或|和|/)\s*(?:or |and )?[$€£]?$", head)
         if conclusive and not listed:
             both = "\\pm " if re.search(r"(?:±|\\pm|\+/-)\s*$", head) else ""
