@@ -28,6 +28,8 @@ BARS = "▁▂▃▄▅▆▇█"
 CURVES = (
     "reward",
     "eval/accuracy",
+    "eval/loss",
+    "eval/pair_accuracy",
     "frac_reward_zero_std",
     "completions/mean_length",
     "completions/clipped_ratio",

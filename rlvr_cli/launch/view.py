@@ -229,5 +229,6 @@ def _rows(view: View, last: Metrics) -> list[tuple[str, str, str]]:
     rows += [(f"  {name}", number(mean), history(f"rewards/{name}/mean")) for name, mean in term_means(last).items()]
     accuracy = [m["eval/accuracy"] for m in view.evals]
     rows.append(("held-out accuracy", number(accuracy[-1]) if accuracy else "-", sparkline(accuracy)))
-    rows += [(label, number(last[key], form), history(key)) for label, key, form in SHOWN if last.get(key) is not None]
+    shown = [entry for entry in SHOWN if entry[1] != "loss" or "reward" not in last]  # a policy gradient's loss says nothing
+    rows += [(label, number(last[key], form), history(key)) for label, key, form in shown if last.get(key) is not None]
     return rows
