@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from rlvr_cli.verifiers import denial
 from rlvr_cli.verifiers.format import after_thinking
 from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
 
@@ -38,7 +39,7 @@ def _number(text: str) -> str:
 
 
 NORMALISERS = {
-    "nfkc": lambda text: unicodedata.normalize("NFKC", text),
+    "nfkc": lambda text: "".join(c if unicodedata.category(c) == "No" else unicodedata.normalize("NFKC", c) for c in text),  # 4² is not 42
     "no_markup": lambda text: re.sub(r"[*_`$]|\\[()\[\]]|\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}|\\[,;!]", r"\1", text),
     "spaces": lambda text: " ".join(text.split()),
     "no_end_punctuation": lambda text: text.strip().rstrip(".,;:!?。，；：！？").strip(),
@@ -63,11 +64,14 @@ def judge(
     if unknown or take not in ("last", "first"):
         return Verdict(None, f"no normaliser {unknown[0]!r}" if unknown else f"take is last or first, not {take!r}")
     try:
-        found = extracted(text_of(completion)[-MAX_CHARS:], patterns, take)
+        match = matched(text_of(completion)[-MAX_CHARS:], patterns, take)
     except re.error as error:
         return Verdict(None, f"a pattern does not compile: {error}")
-    if found is None:
+    if match is None:
         return Verdict(0.0, "no pattern matches")
+    found = _inner(match)
+    if denial.retraction(match.string[match.end() :], hard=True) is not None:
+        return Verdict(0.0, "the answer was taken back", found)
     mine, wanted = normal(found, normalise), normal(str(gold), normalise)
     same = mine == wanted and bool(wanted)
     return Verdict(float(same), f"{mine[:60]!r} {'=' if same else 'is not'} {wanted[:60]!r}", found)
@@ -80,13 +84,23 @@ def gold_completion(row: dict[str, Any]) -> str | None:
 
 def extracted(text: str, patterns: Sequence[str], take: str) -> str | None:
     """The answer of the first pattern that matches, or None."""
+    match = matched(text, patterns, take)
+    return None if match is None else _inner(match)
+
+
+def matched(text: str, patterns: Sequence[str], take: str) -> re.Match[str] | None:
+    """The match that counts, in the text outside the thinking."""
     visible = after_thinking(text)
     for pattern in patterns if visible is not None else ():
         matches = compiled(pattern).finditer(visible)
         found = next(matches, None) if take == "first" else next(iter(deque(matches, maxlen=1)), None)
         if found is not None:
-            return (found.group(1) if found.re.groups else found.group(0)).strip()
+            return found
     return None
+
+
+def _inner(match: re.Match[str]) -> str:
+    return (match.group(1) if match.re.groups else match.group(0)).strip()
 
 
 @functools.lru_cache(maxsize=512)

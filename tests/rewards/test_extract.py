@@ -11,6 +11,7 @@ from rewards import extract
 from rlvr_cli.audit.fit import Example, run_fit, search
 from rlvr_cli.main import main
 from rlvr_cli.rewards_api import bind, score_batch
+from rlvr_cli.verifiers.extract import judge
 
 
 @pytest.mark.parametrize(
@@ -107,3 +108,10 @@ def test_too_little_to_learn_from_is_one_line(here, capsys, rows, words, says):
     (here / "few.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert main(["reward", "fit", "data=few.jsonl", *words]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_superscripts_are_no_digits_and_an_answer_taken_back_is_none():
+    rule = {"patterns": ["Answer: (.+)"], "normalise": ["nfkc", "no_units", "number"]}
+    said = {"Answer: 42": 1.0, "Answer: \uff14\uff12": 1.0, "Answer: 4\u00b2": 0.0, "Answer: 4\u2082": 0.0}
+    said |= {"Answer: 42\n\nWait, that is wrong. I do not know.": 0.0, "Answer: 41\nWait, that is wrong.\nAnswer: 42": 1.0}
+    assert {text: judge(text, {"answer": "42"}, **rule).score for text in said} == said

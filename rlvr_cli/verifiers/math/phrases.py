@@ -313,6 +313,8 @@ def conclusion(text: str) -> tuple[str, str] | None:
             if _is_listed(text) or (_RESTATES.search(before) and not _concludes(sentence)):
                 return None
             return _closing(sentence, finished)
+        if denial.retraction(sentence, hard=True) is not None:
+            return None
         if count >= 2 or _restates(sentence) or _OPEN_QUESTION.search(sentence) or not finished:
             return None
     return None
