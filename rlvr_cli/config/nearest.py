@@ -85,7 +85,7 @@ def nearest_key(key: str, keys: Iterable[str]) -> str | None:
     found = nearest(last, [k.rsplit(".", 1)[-1] for k in siblings], cutoff=0.6)
     if found:
         return f"{head}.{found}"
-    by_last = nearest(last, [k.rsplit(".", 1)[-1] for k in keys], cutoff=0.75)
+    by_last = nearest(last, [k.rsplit(".", 1)[-1] for k in keys], cutoff=0.8)
     if by_last:
         return nearest(key, [k for k in keys if k.rsplit(".", 1)[-1] == by_last], cutoff=0.0)
     return None if siblings else nearest(key, keys, cutoff=0.6)
