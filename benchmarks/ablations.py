@@ -114,7 +114,6 @@ STUDIES = {
             "plain": [],
             "mask": ["algorithm.mask_truncated_completions=true"],
             "overlong": ["reward=length_overlong"],
-            "concise": ["reward=length_kimi_paper"],
             "staged": ["generation.length_stages.start=24", "generation.length_stages.patience=3"],
         },
         [*SMALL, "dataset.terms_max=4", "generation.max_completion_length=96"],
