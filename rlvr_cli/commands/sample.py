@@ -103,12 +103,12 @@ def select(config: Any, rows: list[dict[str, Any]], records: list[dict[str, Any]
         levels = {row["row_id"]: row[wanted.balance] for row in rows}
     if wanted.keep == "pairs":
         made = rejection.pairs(records, pick=wanted.pick, per_prompt=wanted.per_prompt, seed=wanted.seed, say=say)
-        return rejection.balanced(made, levels, seed=wanted.seed, say=say) if wanted.balance else made
+        return rejection.balanced(made, levels, seed=wanted.seed, say=say, ratio=wanted.balance_ratio) if wanted.balance else made
     if wanted.keep == "accepted":
         records = rejection.accepted(records, say)
         records = rejection.picked(records, pick=wanted.pick, per_prompt=wanted.per_prompt, seed=wanted.seed)
     if wanted.balance:
-        records = rejection.balanced(records, levels, seed=wanted.seed, say=say)
+        records = rejection.balanced(records, levels, seed=wanted.seed, say=say, ratio=wanted.balance_ratio)
     columns = {row["row_id"]: {k: v for k, v in row.items() if k != "prompt"} for row in rows}
     return [rejection.line_of(record, columns[record["row_id"]]) for record in records]
 

@@ -646,6 +646,8 @@ class Sample(Group):
     """How many a prompt: accepted completions when ``pick`` chooses, or pairs."""
     balance: str | None = None
     """Column (``difficulty``) whose levels keep equally many prompts, as many as the rarest level has; null keeps all."""
+    balance_ratio: float = Field(default=1.0, ge=1)
+    """With ``balance``: a level keeps at most this many times what the rarest level has; 1 is exact, and as small as the rarest."""
     temperature: float | None = Field(default=None, gt=0)
     """Sampling temperature; null takes the run's."""
     top_p: float | None = Field(default=None, gt=0, le=1)

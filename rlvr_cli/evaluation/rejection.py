@@ -56,8 +56,8 @@ def picked(records: Sequence[Record], *, pick: str, per_prompt: int, seed: int) 
     return kept
 
 
-def balanced(records: Sequence[Record], levels: Mapping[str, Any], *, seed: int, say: Say) -> list[Record]:
-    """As many prompts of each level as the rarest level has; ``levels`` maps row ids to levels, and absent levels are said."""
+def balanced(records: Sequence[Record], levels: Mapping[str, Any], *, seed: int, say: Say, ratio: float = 1.0) -> list[Record]:
+    """At most ``ratio`` times as many prompts of a level as the rarest level has; ``levels``: row ids to levels; absent ones are said."""
     groups = by_prompt(records)
     of_level: dict[str, list[str]] = defaultdict(list)
     for row_id in groups:
@@ -65,11 +65,11 @@ def balanced(records: Sequence[Record], levels: Mapping[str, Any], *, seed: int,
     missing = sorted(set(map(str, levels.values())) - set(of_level))
     if missing:
         say(f"no completion was kept at level {', '.join(missing)}")
-    size = min(map(len, of_level.values()), default=0)
-    chosen = {row_id for level, ids in of_level.items() for row_id in random.Random(f"{seed}-{level}").sample(ids, size)}
+    size = int(ratio * min(map(len, of_level.values()), default=0))
+    chosen = {row_id for level, ids in of_level.items() for row_id in random.Random(f"{seed}-{level}").sample(ids, min(size, len(ids)))}
     counts = Counter({level: len(ids) for level, ids in of_level.items()})
     said = ", ".join(f"{level}: {count}" for level, count in sorted(counts.items()))
-    say(f"balanced to {size} prompts a level (had {said})")
+    say(f"balanced to {'at most ' * (ratio > 1)}{size} prompts a level (had {said})")
     return [r for r in records if r["row_id"] in chosen]
 
 

@@ -144,3 +144,13 @@ def test_rules(stage: dict[str, Any], says: str) -> None:
 def test_nothing_mixed_in_is_said() -> None:
     assert "nothing is mixed in" in str(rule(config(general={"data": "g.jsonl"})))
     assert rule(config()) is None
+
+
+def test_a_looser_balance_keeps_more_than_the_rarest_level_has() -> None:
+    from rlvr_cli.evaluation.rejection import balanced
+
+    levels = {str(i): 0 if i < 20 else 1 if i < 24 else 2 for i in range(26)}
+    records = [{"row_id": name} for name in levels]
+    sizes = {ratio: [sum(levels[r["row_id"]] == level for r in kept) for level in (0, 1, 2)]
+             for ratio in (1.0, 3.0) for kept in [balanced(records, levels, seed=0, say=str, ratio=ratio)]}  # fmt: skip
+    assert sizes == {1.0: [2, 2, 2], 3.0: [6, 4, 2]}
