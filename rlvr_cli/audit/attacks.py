@@ -167,8 +167,8 @@ def _cut(case: Case) -> list[str]:
 
 
 def _cheats(case: Case) -> list[str]:
-    made = [f"```python\n{code}\n```" for code in CHEATING_CODE] if "tests" in case.row else []
-    return made + ([f"```sql\n{query}\n```" for query in CHEATING_SQL] if "gold_sql" in case.row else [])
+    made = [f"```python\n{code}\n```" for code in CHEATING_CODE] if case.row.get("tests") is not None else []
+    return made + ([f"```sql\n{query}\n```" for query in CHEATING_SQL] if case.row.get("gold_sql") is not None else [])
 
 
 def _empty_forms(case: Case) -> list[str]:

@@ -53,7 +53,7 @@ def cases_of(target: Target, rows: Sequence[Row]) -> list[Case]:
     template = best_template(target, rows, answers)
     cases = [_case(target, row, answer, answers, template) for row, answer in zip(rows, answers, strict=True)]
     for i, case in enumerate(cases):
-        if "tests" in case.row:  # another task's program is no answer to this one: it may not even be run
+        if case.row.get("tests") is not None:  # another task's program is no answer to this one: it may not even be run
             case.other = case.row.get("wrong_solution")
             continue
         others = [c.gold for c in cases[i + 1 :] + cases[:i] if c.gold and c.gold != case.gold and c.answer != case.answer]
@@ -63,8 +63,8 @@ def cases_of(target: Target, rows: Sequence[Row]) -> list[Case]:
 
 
 def answer_text(row: Row) -> str | None:
-    """The gold as text: ``answer`` (the first of several accepted ones). Of a row with a ``schema`` many answers are right: None."""
-    if "schema" in row:
+    """The gold as text: ``answer`` (the first of several accepted ones). None where many answers are right: schemas, tests, queries."""
+    if any(row.get(column) is not None for column in ("schema", "tests", "gold_sql")):
         return None
     value = row.get("answer", row.get("gold"))
     if isinstance(value, str) and value.lstrip().startswith("["):

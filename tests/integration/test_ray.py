@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -16,7 +17,8 @@ ROOT = str(Path(__file__).resolve().parents[2])
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
     """The smallest Ray there is, on this machine only."""
-    variables = {"PYTHONPATH": f"{ROOT}:{ROOT}/tests/unit", "RLVR_VERDICT_CACHE": "0"}
+    path = [ROOT, f"{ROOT}/tests/unit", *(entry for entry in sys.path if entry)]
+    variables = {"PYTHONPATH": ":".join(path), "RLVR_VERDICT_CACHE": "0"}
     ray.init(num_cpus=2, object_store_memory=80 * 2**20, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": variables})
     yield
     ray.shutdown()
