@@ -6,7 +6,8 @@ the ordinary kinds (all but the ones built to hang a judge), as a ratio of ours 
     python benchmarks/math_vs_peers.py                        the labelled cases beside the repository
     python benchmarks/math_vs_peers.py --data labelled.jsonl  any file of rows {completion, gold, expect, kind}
 
-Peers get each gold as ``$gold$``, which suits them best. A peer that raises or passes its own deadline of 5 s has not judged.
+Peers get each gold as ``$gold$``, which suits them best. A judge that raises, passes its own deadline, or is busy for 20 s has not
+judged; each runs in a process of its own, so that it can be killed.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import argparse
 import json
 import logging
 import math
+import multiprocessing
 import sys
 import time
 import warnings
 from collections.abc import Callable, Collection
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -51,18 +54,67 @@ def trl() -> Judge:
     return judge
 
 
-def measured(judge: Judge, rows: list[dict]) -> dict:
-    """Scores and seconds of one judge over all rows."""
-    scores, seconds = [], []
-    for row in rows:
+JUDGES = {"rlvr": ours, "math_verify": math_verify, "TRL accuracy_reward": trl}
+DEADLINE_S = 20.0  # of one row, in seconds on the clock: a judge that is still busy then is killed, and has not judged
+
+
+def serve(name: str, pipe: Connection) -> None:
+    """One judge in a process of its own: (completion, gold) in, (score, seconds) out."""
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    from rlvr_cli.verifiers import pool
+
+    pool.configure(cache=False)
+    judge = JUDGES[name]()
+    for completion, gold in iter(pipe.recv, None):
         start = time.perf_counter()
         try:
-            score = judge(row["completion"], row["gold"])
+            score = judge(completion, gold)
         except Exception:
             score = None
-        seconds.append(time.perf_counter() - start)
-        scores.append(score)
-    return {"scores": scores, "seconds": seconds}
+        pipe.send((score, time.perf_counter() - start))
+
+
+class Judging:
+    """A judge that can be killed: some rows keep some judges busy for hours."""
+
+    def __init__(self, name: str, warm_up: list[dict]):
+        self.name, self.rows = name, warm_up
+        self.start()
+
+    def start(self) -> None:
+        """A new process, its imports and caches behind it."""
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=serve, args=(self.name, theirs))
+        self.process.start()
+        theirs.close()
+        for row in self.rows:
+            self.pipe.send((row["completion"], row["gold"]))
+            self.pipe.recv()
+
+    def __call__(self, row: dict) -> tuple[float | None, float]:
+        """(score, seconds) of one row."""
+        self.pipe.send((row["completion"], row["gold"]))
+        if self.pipe.poll(DEADLINE_S):
+            return self.pipe.recv()
+        self.process.kill()
+        self.process.join()
+        self.start()
+        return None, DEADLINE_S
+
+    def close(self) -> None:
+        """Let the process end."""
+        self.pipe.send(None)
+        self.process.join(10)
+
+
+def measured(name: str, rows: list[dict]) -> dict:
+    """Scores and seconds of one judge over all rows."""
+    judging = Judging(name, [row for row in rows if row.get("kind") not in HOSTILE][:20])
+    results = [judging(row) for row in rows]
+    judging.close()
+    return {"scores": [score for score, _ in results], "seconds": [seconds for _, seconds in results]}
 
 
 def wilson(right: int, n: int) -> tuple[float, float]:
@@ -113,21 +165,10 @@ def main() -> int:
     if not arguments.data.exists():
         print(f"no labelled cases at {arguments.data}; give a file with --data")
         return 2
-    warnings.simplefilter("ignore")
-    logging.disable(logging.CRITICAL)
-    from rlvr_cli.verifiers import pool
-
-    pool.configure(cache=False)
     rows = [json.loads(line) for line in arguments.data.open(encoding="utf-8")][:: arguments.every]
     lines = []
-    for name, make in (("rlvr", ours), ("math_verify", math_verify), ("TRL accuracy_reward", trl)):
-        try:
-            judge = make()
-        except ImportError as error:
-            print(f"{name}: not installed ({error})")
-            continue
-        measured(judge, rows[:20])  # imports and caches are not what is measured
-        lines.append(summary(name, measured(judge, rows), rows))
+    for name in JUDGES:
+        lines.append(summary(name, measured(name, rows), rows))
         print(f"{name}: measured", file=sys.stderr, flush=True)
     print_table([lines])
     return 0
