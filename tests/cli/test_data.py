@@ -152,10 +152,15 @@ def test_a_mistake_is_one_line_and_exit_code_2(capsys, words, said):
 
 def test_the_samples_are_what_their_generators_draw(capsys, tmp_path):
     counts = {p.stem: sum(1 for _ in p.open(encoding="utf-8")) for p in sorted((ROOT / "data").glob("*.jsonl"))}
-    assert len(counts) == 12 and sum((ROOT / "data" / f"{n}.jsonl").stat().st_size for n in counts) < 400_000
+    assert sum((ROOT / "data" / f"{n}.jsonl").stat().st_size for n in counts) < 400_000
+    by_hand = {"probe", "probe_text"}
+    own = {"knights_knaves": ["people_max=3"], "general": ["side=train"], "general_heldout": ["side=eval", "count=80"]}
+    assert by_hand < set(counts) and len(counts) == 16
     for name, count in counts.items():
-        own = ["people_max=3"] if name == "knights_knaves" else []
-        rlvr(capsys, "generate", name, f"count={count}", "seed=0", "prove=false", f"out={tmp_path / name}.jsonl", *own)
+        if name in by_hand:
+            continue
+        words = [f"count={count}", *own.get(name, [])]
+        rlvr(capsys, "generate", name.removesuffix("_heldout"), "seed=0", "prove=false", f"out={tmp_path / name}.jsonl", *words)
         assert (tmp_path / f"{name}.jsonl").read_bytes() == (ROOT / "data" / f"{name}.jsonl").read_bytes(), f"make data/{name}.jsonl again"
 
 

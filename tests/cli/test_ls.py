@@ -42,7 +42,7 @@ def test_the_users_own_option_is_listed_and_marked(rlvr: Callable, here: Path) -
     (here / "conf" / "model" / "tiny.yaml").write_text("# My tiny.\npath: ./t\n")
     out = rlvr("ls", "model").out
     assert "My own model.  (yours)" in out and "My tiny.  (yours)" in out
-    assert out.count("\ntiny") == 1
+    assert out.count("\ntiny ") == 1
 
 
 def test_what_is_not_there_names_the_nearest(rlvr: Callable, here: Path) -> None:
