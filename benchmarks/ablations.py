@@ -1,7 +1,7 @@
 """What each piece of the recipe gains: arms x seeds at equal generated tokens, on a task where its illness is there to be seen.
 
     python benchmarks/ablations.py group                         G = 2, 4, 8, 16
-    python benchmarks/ablations.py kl kl_noise length entropy    several studies, one after the other
+    python benchmarks/ablations.py kl kl_noise length            several studies, one after the other
     python benchmarks/ablations.py smollm2 --seeds 0             the collapse of a real model and its cure: minutes a run
     python benchmarks/ablations.py kl --arms none,bands --with trainer.eval_steps=5
 
@@ -77,7 +77,6 @@ LONGER = {"terms": 2, "terms_max": 4}
 SMOLLM2 = ["recipe=smollm2_arithmetic", "trainer.save_steps=0", "trainer.max_steps=60", "trainer.samples_per_step=0"]
 PLAIN = ["optimizer.lr_scheduler_type=constant", "optimizer.learning_rate=3e-5", "algorithm.epsilon_high=0.2", "guard.entropy.action=off"]
 STOP = ["guard.entropy.action=stop_at_best", "guard.early_stop_evals=2"]
-FALLEN = "guard.entropy.fallen_to=0.5"  # column sums start at 0.08 nats a token; a tenth of that is never seen
 
 STUDIES = {
     "group": Study(
@@ -123,21 +122,6 @@ STUDIES = {
             "steps": lambda lines: lines[-1]["step"],
         },
         LONGER,
-    ),
-    "entropy": Study(
-        "Few prompts, seen again and again: the policy becomes sure, and what then?",
-        {
-            "plain": [],
-            "bonus": ["guard=entropy_bonus", "algorithm.entropy_coef_delta=0.01", "guard.entropy.action=raise_bonus", FALLEN],
-            "adaptive": ["algorithm.use_adaptive_entropy=true", "algorithm.entropy_target=0.1"],
-            "stop": ["guard=peak", "guard.entropy.action=stop_at_best", FALLEN],
-        },
-        [*SMALL, "dataset.limit=48", "optimizer.learning_rate=6e-4", "guard.entropy.floor=0.05"],
-        100_000,
-        {
-            "fall from the best": fall, "entropy at the end": mean_of("entropy", 5), "tied at the end": mean_of("frac_reward_zero_std", 5),
-            "tokens used": lambda lines: lines[-1].get("tokens/generated", float("nan")),
-        },
     ),
     "smollm2": Study(
         "A real model: plain GRPO collapses; does the default reach its best with 0.6 of the tokens, and stay?",
@@ -237,7 +221,10 @@ def share_of_first_arm(results: Mapping[str, Mapping[str, dict[str, Any]]], arm:
     for seed, plain in results[first].items():
         if seed in results[arm]:
             theirs, ours = (first_to(r["curve"], plain["best"]) for r in (plain, results[arm][seed]))
-            shares.append(ours / theirs if ours is not None and theirs else None)
+            if theirs:  # else its best is its start, and nothing was reached
+                shares.append(None if ours is None else ours / theirs)
+    if not shares:
+        return "-"
     reached = [s for s in shares if s is not None]
     return f"{fmean(reached):.2f} ({len(reached)} of {len(shares)})" if reached else f"never (0 of {len(shares)})"
 
