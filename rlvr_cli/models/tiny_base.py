@@ -1,10 +1,11 @@
 """The base of ``pipeline=r1_tiny``: the tiny model before anybody taught it to think aloud.
 
-A language model that comes out of pretraining talks, knows a little, and answers a sum at once and often wrongly. This one
-learns everyday talk (the generator ``general``) and bare answers of the sloppy pupil (:mod:`.tiny`), no tag and no work
-shown, so that each later stage has something to add::
+A language model that comes out of pretraining talks, has seen sums worked out, and uses no asked form. This one learns
+everyday talk (the generator ``general``) and the work of the sloppy pupil (:mod:`.tiny`), most of it written down without
+a tag, some of it a bare answer, so that each later stage has something to add::
 
     <|user|>What colour is a lemon?<|end|><|assistant|>A lemon is yellow.<|end|>
+    <|user|>47+38=?<|end|><|assistant|>7+8=15,3+4=7 so 75<|end|>
     <|user|>47+38=?<|end|><|assistant|>75<|end|>
 
 Held-out rows of both generators never enter it.
@@ -20,7 +21,7 @@ from typing import Any
 from rlvr_cli.models.cache import cached, digest
 from rlvr_cli.models.tiny import make
 
-FORMAT = 1  # raise when this file would build a different model from the same options
+FORMAT = 2  # raise when this file would build a different model from the same options
 
 
 def build(
@@ -28,8 +29,9 @@ def build(
     *,
     task: dict[str, Any] | None = None,
     forget: float = 0.6,
-    talk: float = 0.5,
-    steps: int = 500,
+    talk: float = 0.4,
+    bare: float = 0.2,
+    steps: int = 1200,
     batch_size: int = 16,
     learning_rate: float = 3e-3,
     hidden_size: int = 64,
@@ -39,8 +41,8 @@ def build(
 ) -> Path:
     """Folder of the base, built in the user's cache at the first call and found there afterwards.
 
-    task: keys of the arithmetic generator; forget: chance that a bare answer drops a carry; talk: share of everyday rows;
-    steps, batch_size, learning_rate: AdamW with a cosine to zero.
+    task: keys of the arithmetic generator; forget: chance that the pupil drops a carry; talk: share of everyday rows;
+    bare: share of sums that show no work; steps, batch_size, learning_rate: AdamW with a cosine to zero.
     """
     settings = {name: value for name, value in locals().items()} | {"format": FORMAT}
     settings["texts"] = digest({"texts": [text for pair in pairs_of(settings, 64) for text in pair]})
@@ -48,7 +50,7 @@ def build(
 
 
 def pairs_of(settings: dict[str, Any], n: int) -> list[tuple[str, str]]:
-    """``n`` (prompt, reply): everyday rows and bare sums, from training rows only."""
+    """``n`` (prompt, reply): everyday rows and sums without the asked form, from training rows only."""
     from rlvr_cli.data.generate.arithmetic import training_rows, worked
 
     rng = random.Random(settings["seed"])
@@ -60,7 +62,8 @@ def pairs_of(settings: dict[str, Any], n: int) -> list[tuple[str, str]]:
             pairs.append(next(talk))
         else:
             row = next(sums)
-            pairs.append((row["prompt"], bare(worked(row, forget=settings["forget"], rng=rng))))
+            said = untagged(worked(row, forget=settings["forget"], rng=rng), bare=rng.random() < settings["bare"])
+            pairs.append((row["prompt"], said))
     return pairs
 
 
@@ -73,10 +76,13 @@ def everyday(seed: int) -> Any:
     return ((row["prompt"], row["reply"]) for row in endless if not held_out(row))
 
 
-def bare(answer: str) -> str:
-    """A worked answer's result alone.
+def untagged(answer: str, *, bare: bool = False) -> str:
+    """A worked answer without its tags, or its result alone.
 
-    >>> bare("<think>7+8=15,3+4+1=8</think><answer>85</answer>")
+    >>> untagged("<think>7+8=15,3+4+1=8</think><answer>85</answer>")
+    '7+8=15,3+4+1=8 so 85'
+    >>> untagged("<think>7+8=15,3+4+1=8</think><answer>85</answer>", bare=True)
     '85'
     """
-    return answer.partition("<answer>")[2].removesuffix("</answer>")
+    work, _, result = answer.removeprefix("<think>").removesuffix("</answer>").partition("</think><answer>")
+    return result if bare else f"{work} so {result}"
