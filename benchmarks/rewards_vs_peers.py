@@ -91,10 +91,13 @@ def plain_code(rows: list[dict]) -> dict | None:
         return None
     script = str(Path(__file__).with_name("plain_runner.py").resolve())
     command = [*CONTAINER.split(), "--ro-bind", script, "/runner.py", python, "/runner.py"]
-    text = "\n".join(json.dumps(row) for row in rows)
-    done = subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True, env={"PATH": "/usr/bin:/bin"}, cwd="/")
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    found += [{"score": None, "seconds": 0.0, "harmed": ["the runner was killed"]}] * (len(rows) - len(found))
+    found: list[dict] = []
+    while len(found) < len(rows):  # a row may take the runner down with it: the next goes to a new one
+        text = "\n".join(json.dumps(row) for row in rows[len(found) :])
+        done = subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True, env={"PATH": "/usr/bin:/bin"}, cwd="/")
+        found += [json.loads(line) for line in done.stdout.splitlines()]
+        if len(found) < len(rows):
+            found.append({"score": None, "seconds": 0.0, "harmed": ["the runner was killed"]})
     return {name: [line[key] for line in found] for name, key in (("scores", "score"), ("seconds", "seconds"), ("harmed", "harmed"))}
 
 
@@ -106,6 +109,7 @@ def read(path: Path) -> list[dict]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--math", type=Path, default=ROOT / "../shared/cases/math_dev.jsonl")
+    parser.add_argument("--only", choices=("math", "code"), help="one of the two")
     parser.add_argument("--code", type=Path, default=ROOT / "../shared/cases/code_cases_dev.jsonl")
     arguments = parser.parse_args()
     if missing := [str(path) for path in (arguments.math, arguments.code) if not path.exists()]:
@@ -114,7 +118,8 @@ def main() -> int:
     from rlvr_cli.verifiers import pool
 
     pool.configure(cache=False)
-    lines = [math_lines(arguments.math.resolve()), code_lines(arguments.code.resolve())]
+    lines = [math_lines(arguments.math.resolve())] if arguments.only != "code" else []
+    lines += [code_lines(arguments.code.resolve())] if arguments.only != "math" else []
     print_table(lines)
     return 0
 
