@@ -21,7 +21,7 @@ def model(monkeypatch, tmp_path):
 
     @contextmanager
     def asked(config, path, say):
-        def ask(draws, sampling):
+        def ask(draws, sampling, of_each):
             asked_prompts.extend(d.prompt for d in draws)
             texts = [f"<answer>{d.prompt if int(d.prompt) % 2 == 0 and d.sample % 2 == 0 else 'no'}</answer>" for d in draws]
             return [Completion(text=t, tokens=3, truncated=False) for t in texts]
