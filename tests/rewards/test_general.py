@@ -44,7 +44,7 @@ def test_replies(reply: str, answer: object, refuse: object, score: float) -> No
     assert expected([[{"role": "assistant", "content": reply}]], [answer], [refuse]) == [score]
 
 
-@pytest.mark.parametrize("name", ["general", "general_heldout", "probe"])
+@pytest.mark.parametrize("name", ["general", "general_more", "general_heldout", "probe"])
 def test_every_row_accepts_its_own_gold(name: str) -> None:
     rows = [json.loads(line) for line in (DATA / f"{name}.jsonl").read_text().splitlines()]
     golds = [gold_completion(row) or "Like this." for row in rows]
@@ -59,8 +59,9 @@ def test_refusing_everything_and_answering_everything_both_lose() -> None:
     assert sum(expected(["Of course, gladly."] * len(rows), *columns)) == sum(not r["refuse"] and r["answer"] is None for r in rows)
 
 
-def test_held_out_wordings_do_not_train() -> None:
-    names = ("general", "general_heldout")
+@pytest.mark.parametrize("file", ["general", "general_more"])
+def test_held_out_wordings_do_not_train(file: str) -> None:
+    names = (file, "general_heldout")
     train, held = ({json.loads(line)["prompt"] for line in (DATA / f"{name}.jsonl").read_text().splitlines()} for name in names)
     assert not train & held
 
