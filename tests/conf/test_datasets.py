@@ -241,9 +241,9 @@ def test_a_weight_of_zero_leaves_a_kind_out_of_the_mix():
     assert mix["sql"] == 0 and mix["countdown"] == 2 and mix["arithmetic"] == 4
     kinds = {row["kind"] for row in generator("mixed")(count=200, seed=0, mix=mix)}
     assert "sql" not in kinds and {"math", "logic"} <= kinds
-    with pytest.raises(ConfigError, match="dataset.mixx is not a key"):
+    with pytest.raises(ConfigError, match=r"dataset\.mixx is not a key"):
         compose(["dataset=mixed", "dataset.mixx.sql=0"])
-    with pytest.raises(ConfigError, match="dataset.limit.x is not a key"):
+    with pytest.raises(ConfigError, match=r"dataset\.limit\.x is not a key"):
         compose(["dataset.limit.x=3"])
 
 

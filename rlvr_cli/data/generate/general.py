@@ -32,8 +32,8 @@ SOUNDS = {
 }  # fmt: skip
 NOUNS = [
     "tree", "book", "car", "shoe", "cup", "bird", "hand", "door", "song", "lamp", "boat", "king", "star", "hat", "road", "ring", "egg",
-    "bed", "pen", "cake", "wall", "hill", "coat", "farm", "nail", "rope", "sock", "spoon", "table", "river", "apple", "cloud", "stone", "plate",
-    "train", "horse",
+    "bed", "pen", "cake", "wall", "hill", "coat", "farm", "nail", "rope", "sock", "spoon", "table", "river", "apple", "cloud", "stone",
+    "plate", "train", "horse",
 ]  # fmt: skip
 NAMES = [
     "Mia", "Tom", "Ana", "Ben", "Eva", "Max", "Lia", "Sam", "Zoe", "Leo", "Ida", "Jan", "Amy", "Kai", "Eli", "Noa", "Ada", "Bob", "Dan",
