@@ -78,8 +78,15 @@ def declines(text: str) -> bool:
 
 
 def says(text: str, gold: str) -> bool:
-    """Whether ``gold`` stands in the text as whole words, in any case."""
-    return re.search(rf"(?<!\w){re.escape(gold.strip())}(?!\w)", text, re.IGNORECASE) is not None
+    """Whether ``gold`` stands in the text as whole words, in any case; 42 is neither -42 nor 42.5 nor 1,042.
+
+    >>> says("It is 42.", "42"), says("-42", "42"), says("42.5", "42"), says("1,042", "42")
+    (True, False, False, False)
+    """
+    gold = gold.strip()
+    before = r"(?<![\w.,\-\u2212])" if gold[:1].isdigit() else r"(?<!\w)"
+    after = r"(?![.,]?\w)" if gold[-1:].isdigit() else r"(?!\w)"
+    return re.search(before + re.escape(gold) + after, text, re.IGNORECASE) is not None
 
 
 def aliases(answer: Any) -> list[str]:
