@@ -18,8 +18,10 @@ from ranks import RunningServer, freeze, lines, server, torchrun
 
 from rlvr_cli.config.compose import read_frozen
 from rlvr_cli.errors import LaunchError, TrainingError
+from rlvr_cli.launch.machine import read_machine
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(1500)]
+NATIVE_BF16 = read_machine().cpu_bf16
 REAL = {
     "dataset": {"operators": ["+", "*"], "min": 1, "max": 30, "factor_max": 9, "count": 32, "eval_count": 4},
     "generation": {"backend": "vllm_server", "max_completion_length": 12, "temperature": 0.8, "parity_every": 1, "max_model_len": 128},
@@ -40,13 +42,13 @@ def smollm(tmp_path_factory: pytest.TempPathFactory):
 
 
 def of_stage(stage: int, run_dir: Path, model: Path) -> Path:
-    """bfloat16 under DeepSpeed: fp32 masters, and a server in the same type."""
+    """bfloat16 under DeepSpeed (fp32 masters, and a server in the same type) where the CPU computes in it; emulated it takes minutes."""
     return freeze(
         run_dir,
         model,
         model={"dtype": "auto"},
         hardware={"ranks": 2, "zero_stage": stage},
-        trainer={"max_steps": 2, "per_device_train_batch_size": 4, "save_steps": 0, "eval_steps": 0, "bf16": True},
+        trainer={"max_steps": 2, "per_device_train_batch_size": 4, "save_steps": 0, "eval_steps": 0, "bf16": NATIVE_BF16},
         **REAL,
     )
 
