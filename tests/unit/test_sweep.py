@@ -196,7 +196,7 @@ def test_optimising_needs_its_extra(here, monkeypatch):
 def test_interruption_kills_the_running_tree(here, number):
     code = "import sys; from pathlib import Path; from rlvr_cli.sweep import sweep; sweep.TRAIN = [sys.executable, 'stand_in.py']\n"
     code += "sys.exit(sweep.run(['seed=8,1'], Path.cwd()))"
-    process = subprocess.Popen([sys.executable, "-c", code], cwd=here, env=dict(os.environ), start_new_session=True)
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=here, env=dict(os.environ), start_new_session=True, preexec_fn=heard)
     deadline = time.monotonic() + 40
     while calls(here) < 1 and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -205,6 +205,11 @@ def test_interruption_kills_the_running_tree(here, number):
     assert process.wait(30) == 130
     assert children_in(here) == []
     assert [row["status"] for row in rows_of(here)] == ["interrupted", "waiting"]
+
+
+def heard() -> None:
+    """A background job of a shell starts with SIGINT ignored, and so would what the tests start from it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def children_in(folder: Path) -> list[str]:
