@@ -137,6 +137,9 @@ def need_reward_and_data(config: Any, target: Any) -> None:
 
     data = config.dataset
     if not (data.generator or data.train or data.eval):
+        if not Path(target.path).exists():
+            what = f"there is no run or folder {target.path!r} here, and a hub model brings no data"
+            raise ConfigError(what, where="checkpoint", fix="rlvr runs, or for a hub id: dataset=gsm8k reward=math")
         raise ConfigError(f"{target.path} is no run, so the data must be named", where="dataset", fix="dataset=gsm8k")
     if not config.reward.terms:
         raise ConfigError(f"{target.path} is no run, so the reward must be named", where="reward", fix="reward=math")

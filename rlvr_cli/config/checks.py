@@ -225,6 +225,9 @@ def cispo_bound(config: Config) -> str | None:
     return None
 
 
+NARROW_CLIP = 0.005  # a clip range this small is meant for the mean ratio of a sequence
+
+
 def sequence_ratio(config: Config) -> str | None:
     """A ratio a sequence goes with a mean over sequences, and the reverse for LUSPO."""
     algorithm = config.algorithm
@@ -244,6 +247,12 @@ def sequence_ratio(config: Config) -> str | None:
     if level == "token" and loss == "luspo":
         raise ConfigError(
             "loss_type=luspo is defined on a sequence ratio", where="algorithm", fix="algorithm.importance_sampling_level=sequence"
+        )
+    if level == "token" and loss == "grpo" and algorithm.epsilon < NARROW_CLIP:
+        raise ConfigError(
+            f"algorithm.epsilon={algorithm.epsilon:g} is GSPO's clip of a sequence ratio; on token ratios nearly every token is clipped",
+            where="algorithm.importance_sampling_level",
+            fix="algorithm.importance_sampling_level=sequence, or algorithm=grpo",
         )
     if level == "sequence" and loss == "grpo" and algorithm.epsilon > 0.05:
         return f"algorithm.epsilon={algorithm.epsilon:g} never clips a sequence ratio; GSPO uses about 3e-4"
@@ -496,6 +505,10 @@ def environment(config: Config) -> str | None:
         raise ConfigError(what, where="environment.options", fix=fix)
     if has_turns(config) and config.model.builder == "rlvr_cli.models.tiny.build":
         raise ConfigError("model=tiny has no tokens for a tool call", where="environment", fix="model=tiny_tools")
+    judged = [name for name, term in config.reward.terms.items() if term.fn == "rewards.environment.end_state"]
+    if judged and not made.fn:
+        what = f"reward.terms.{judged[0]} asks the environment for its verdict, and there is none"
+        raise ConfigError(what, where="environment.fn", fix="environment=custom environment.fn=my_module.MyEnvironment")
     return None
 
 

@@ -20,6 +20,7 @@ NEEDS = {
     ("dataset", "jsonl"): ["dataset.train=rows.jsonl"],
     ("stage", "dpo"): ["stage.data=pairs.jsonl"],
     ("stage", "reward_model"): ["stage.data=pairs.jsonl"],
+    ("reward", "environment"): ["environment=custom", "environment.fn=my_game.Game", "model=qwen3-0.6b"],
     ("environment", "custom"): ["environment.fn=my_game.Game", "model=qwen3-0.6b"],
     ("environment", "python"): ["model=qwen3-0.6b"],
     ("environment", "search"): ["model=qwen3-0.6b"],

@@ -56,6 +56,8 @@ REFUSED = [
         "does not divide hardware.ranks=3",
         "generation.tensor_parallel_size=1",
     ),
+    ({"algorithm.loss_type": "grpo", "algorithm.epsilon": 3e-4}, "GSPO's clip", "algorithm=grpo"),
+    ({"reward.terms": {"a": {"fn": "rewards.environment.end_state"}}}, "there is none", "environment=custom"),
     ({"algorithm.loss_type": "cispo"}, "cispo clamps", "algorithm.epsilon_high=5.0"),
     ({"algorithm.loss_type": "cispo", "algorithm.epsilon_high": 0.28}, "cispo clamps", "algorithm.epsilon_high=5.0"),
     ({"algorithm.importance_sampling_level": "sequence"}, "GSPO is loss_type=grpo", "algorithm=gspo"),
