@@ -143,9 +143,10 @@ def test_a_broken_reward_is_one_named_line(tmp_path, kind):
 
 
 def test_a_rank_that_leaves_early_is_no_success(tmp_path):
-    """A reward that ends the process with code 0 looks like a finished rank; the run says that it was not done."""
+    """A reward that ends a rank with code 0 (not the trial call before) looks like a finished one; the run says that it was not done."""
     (tmp_path / "rewards").mkdir()
-    (tmp_path / "rewards" / "mine.py").write_text("import os\n\n\ndef f(completions, **kwargs):\n    os._exit(0)\n")
+    leaves = "    if 'TORCHELASTIC_RUN_ID' in os.environ:\n        os._exit(0)\n    return [0.0 for _ in completions]\n"
+    (tmp_path / "rewards" / "mine.py").write_text("import os\n\n\ndef f(completions, **kwargs):\n" + leaves)
     words = ["reward.terms.mine={fn: rewards.mine.f}", "run.name=left", "dataset.check_gold=false", *SHORT]
     done = rlvr("train", *words, cwd=tmp_path)
     assert done.returncode == 1 and "before the run was done" in done.stderr, done.stdout + done.stderr
