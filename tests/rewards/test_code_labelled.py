@@ -20,7 +20,7 @@ from rlvr_cli.verifiers import cache, sandbox
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 
-pytestmark = pytest.mark.skipif(sandbox.probe().name == "none", reason="no sandbox works on this machine")
+pytestmark = [pytest.mark.real, pytest.mark.skipif(sandbox.probe().name == "none", reason="no sandbox works on this machine")]
 
 
 def lines(*parts: str) -> list[dict]:

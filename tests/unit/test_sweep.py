@@ -18,6 +18,7 @@ from rlvr_cli.sweep import run, task
 from rlvr_cli.sweep import sweep as sweep_module
 from rlvr_cli.sweep.expand import expand, folder_name
 
+pytestmark = pytest.mark.real  # process trees of real commands
 # What `rlvr train` leaves behind, without a model: a locked run folder, an accuracy that depends on the seed, an exit code.
 STAND_IN = """
 import json, sys, time
