@@ -14,9 +14,10 @@ A row's ``split_key``, where it has one, stands for its prompt: ``48+37`` must n
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 Row = dict[str, Any]
@@ -38,6 +39,16 @@ def rank(text: str) -> float:
 def held_out(row: Row, *, share: float = 0.1) -> bool:
     """Whether a generated row belongs to the held-out share of all prompts."""
     return rank(split_text(row)) < share
+
+
+def endless_training_rows(draw: Callable[..., Iterable[Row]], *, seed: int, share: float = 0.1, first: int = 500) -> Iterator[Row]:
+    """Rows of a generator's training side, without end and with repeats: what a cold start may see.
+
+    draw: called with ``count`` and ``seed``; the draws' seeds are ``1000 * seed + first`` and up. The held-out ``share`` is the one
+    that ``dataset.eval_share`` keeps out of training, whatever the seeds.
+    """
+    rows = itertools.chain.from_iterable(draw(count=1000, seed=seed * 1000 + i) for i in itertools.count(first))
+    return (row for row in rows if not held_out(row, share=share))
 
 
 def split_prompts(rows: Iterable[Row], *, share: float = 0.1) -> tuple[list[Row], list[Row]]:

@@ -13,7 +13,6 @@ Held-out rows of both generators never enter it.
 
 from __future__ import annotations
 
-import itertools
 import random
 from pathlib import Path
 from typing import Any
@@ -70,10 +69,9 @@ def pairs_of(settings: dict[str, Any], n: int) -> list[tuple[str, str]]:
 def everyday(seed: int) -> Any:
     """Everyday rows of the training side, without end."""
     from rlvr_cli.data.generate.general import generate
-    from rlvr_cli.data.split import held_out
+    from rlvr_cli.data.split import endless_training_rows
 
-    endless = itertools.chain.from_iterable(generate(count=1000, seed=seed * 1000 + i) for i in itertools.count())
-    return ((row["prompt"], row["reply"]) for row in endless if not held_out(row))
+    return ((row["prompt"], row["reply"]) for row in endless_training_rows(generate, seed=seed, first=0))
 
 
 def untagged(answer: str, *, bare: bool = False) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +79,7 @@ def demonstrations(settings: dict[str, Any], n: int) -> list[tuple[str, str]]:
 def training_rows(settings: dict[str, Any], n: int) -> list[dict[str, Any]]:
     """``n`` rows of the training side, repeats allowed, whatever the seeds of the run."""
     from rlvr_cli.data.generate import generator
-    from rlvr_cli.data.split import held_out
+    from rlvr_cli.data.split import endless_training_rows
 
-    draw, seed = generator(settings["generator"]), settings["seed"]
-    endless = (row for i in itertools.count(500) for row in draw(count=1000, seed=seed * 1000 + i, **(settings["task"] or {})))
-    return list(itertools.islice((row for row in endless if not held_out(row, share=settings["eval_share"])), n))
+    draw = partial(generator(settings["generator"]), **(settings["task"] or {}))
+    return list(itertools.islice(endless_training_rows(draw, seed=settings["seed"], share=settings["eval_share"]), n))

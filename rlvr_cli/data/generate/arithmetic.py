@@ -20,6 +20,7 @@ import itertools
 import random
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from rlvr_cli.errors import DataError
@@ -63,14 +64,10 @@ def generate(
 
 
 def training_rows(count: int, *, seed: int, share: float = 0.1, **keys: Any) -> Iterator[dict[str, Any]]:
-    """``count`` rows of the training side only, repeats allowed: what a cold start may see.
+    """The first ``count`` of :func:`rlvr_cli.data.split.endless_training_rows` of this generator."""
+    from rlvr_cli.data.split import endless_training_rows
 
-    The held-out ``share`` is the one that ``dataset.eval_share`` keeps out of training, whatever the seeds.
-    """
-    from rlvr_cli.data.split import held_out
-
-    endless = itertools.chain.from_iterable(generate(count=1000, seed=seed * 1000 + i, **keys) for i in itertools.count(500))
-    return itertools.islice((row for row in endless if not held_out(row, share=share)), count)
+    return itertools.islice(endless_training_rows(partial(generate, **keys), seed=seed, share=share), count)
 
 
 def _check(operators: Sequence[str], **keys: int | None) -> None:
