@@ -32,16 +32,10 @@ class SharedFile:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             os.posix_fallocate(handle, 0, len(header) + size)  # a full /dev/shm is an error here, not a SIGBUS later
-            self.map = mmap.mmap(handle, len(header) + size)
+            os.pwrite(handle, header, 0)
         finally:
             os.close(handle)
-        self.map[: len(header)] = header
-        everything = torch.frombuffer(self.map, dtype=dtype, offset=len(header), count=size // dtype.itemsize)
-        self.tensors: dict[str, torch.Tensor] = {}
-        start = 0
-        for name, shape in layout:
-            self.tensors[name] = everything[start : start + prod(shape)].view(tuple(shape))
-            start += prod(shape)
+        self.tensors = views(path)
 
     def __len__(self) -> int:
         return len(self.tensors)
@@ -66,7 +60,7 @@ def header_of(layout: Sequence[tuple[str, Sequence[int]]], dtype: torch.dtype) -
 def views(path: Path) -> dict[str, torch.Tensor]:
     """Every tensor of a safetensors file by name, as a view of one shared mapping: nothing is read until it is used.
 
-    Mapped for writing, because torch warns of read-only buffers; nobody writes here.
+    Mapped for writing, by the trainer; the server only reads, and torch warns of read-only buffers.
     """
     with path.open("r+b") as file:
         mapped = mmap.mmap(file.fileno(), 0)
