@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,7 +12,9 @@ from pathlib import Path
 import pytest
 
 sys.path.append(str(Path(__file__).parents[1]))
+sys.path.append(str(Path(__file__).parent))
 
+import commands
 from tiny_run import REWARD, make_model, make_rows
 
 pytest.importorskip("trl")
@@ -82,22 +83,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def start(cwd: Path) -> subprocess.Popen:
-    argv = [sys.executable, "-m", "rlvr_cli.main", "train", "pipeline=short"]
-    listen = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    return subprocess.Popen(argv, cwd=cwd, env={**os.environ, "HF_HUB_OFFLINE": "1"}, preexec_fn=listen, **pipes)
+    return commands.background("train", "pipeline=short", cwd=cwd)
 
 
-def processes_of(folder: Path) -> list[str]:
-    found = []
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if str(folder) in words or "pipeline=short" in words:
-            found.append(words)
-    return found
+def left_of(cwd: Path) -> list[str]:
+    return commands.processes_of(cwd, "pipeline=short")
 
 
 def cut(cwd: Path, number: int, file: Path) -> tuple[int, str]:
@@ -111,9 +101,9 @@ def cut(cwd: Path, number: int, file: Path) -> tuple[int, str]:
     parent.send_signal(number)
     out, _ = parent.communicate(timeout=60)
     deadline = time.monotonic() + 20
-    while processes_of(cwd) and time.monotonic() < deadline:
+    while left_of(cwd) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert processes_of(cwd) == []
+    assert left_of(cwd) == []
     return parent.returncode, out
 
 

@@ -10,6 +10,11 @@ from pathlib import Path
 
 import pytest
 
+sys.path.append(str(Path(__file__).parent))
+
+import commands
+from commands import processes_of
+
 pytest.importorskip("trl")
 pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
 
@@ -17,27 +22,11 @@ SHORT = ["trainer.max_steps=3", "trainer.eval_steps=0", "trainer.save_steps=2", 
 
 
 def rlvr(*words, cwd, background=False, **env):
+    if background:
+        return commands.background(*words, cwd=cwd, **env)
     argv = [sys.executable, "-m", "rlvr_cli.main", *words]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", **env}
-    if background:
-        # a shell that starts tests in the background has them ignore Ctrl-C, and a child inherits that
-        listen = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        return subprocess.Popen(argv, cwd=cwd, env=environment, preexec_fn=listen, **pipes)
     return subprocess.run(argv, cwd=cwd, env=environment, capture_output=True, text=True, timeout=500)
-
-
-def processes_of(folder: Path) -> list[str]:
-    """Command lines of living processes that name the folder."""
-    found = []
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if str(folder) in words:
-            found.append(words)
-    return found
 
 
 def wait_for_step(parent: subprocess.Popen, run: Path, step: int, timeout: float = 300) -> None:
