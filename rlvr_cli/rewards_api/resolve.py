@@ -64,7 +64,7 @@ def _of_file(dotted: str, search: Path, where: str | None, classes: bool) -> Cal
     if not path.is_file():
         raise RewardError(f"no file {place!r} in {search}", where=where)
     name = "rlvr_user_" + hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]
-    return _attribute(_load(name, path, where), place, function, where, classes)
+    return _attribute(_load(name, path, where, search), place, function, where, classes)
 
 
 def _import(name: str, search: Path, where: str | None) -> ModuleType:
@@ -73,11 +73,11 @@ def _import(name: str, search: Path, where: str | None) -> ModuleType:
         importlib.invalidate_caches()
     own = users_file(name, search)
     if own is not None:
-        return _load(name, own, where)
+        return _load(name, own, where, search)
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        raise _not_found(error, name, where) from error
+        raise _not_found(error, name, where, search) from error
     except Exception as error:
         raise _broken(error, name, where) from error
 
@@ -91,7 +91,7 @@ def users_file(name: str, search: Path) -> Path | None:
     return next((p for p in (base / "__init__.py", base.with_suffix(".py")) if p.is_file()), None)
 
 
-def _load(name: str, path: Path, where: str | None) -> ModuleType:
+def _load(name: str, path: Path, where: str | None, search: Path) -> ModuleType:
     """The module ``name`` from exactly ``path``, once a process."""
     loaded = sys.modules.get(name)
     if loaded is not None and getattr(loaded, "__file__", None) and Path(loaded.__file__).resolve() == path.resolve():
@@ -104,19 +104,19 @@ def _load(name: str, path: Path, where: str | None) -> ModuleType:
         spec.loader.exec_module(module)
     except ModuleNotFoundError as error:
         sys.modules.pop(name, None)
-        raise _not_found(error, name, where) from error
+        raise _not_found(error, name, where, search) from error
     except Exception as error:
         sys.modules.pop(name, None)
         raise _broken(error, name, where) from error
     return module
 
 
-def _not_found(error: ModuleNotFoundError, name: str, where: str | None) -> RewardError | MissingDependency:
+def _not_found(error: ModuleNotFoundError, name: str, where: str | None, search: Path) -> RewardError | MissingDependency:
     missing = error.name or ""
     if not (name == missing or name.startswith(missing + ".")):  # the module is there, something that it imports is not
         package = missing.split(".")[0]
         return MissingDependency(f"{name} needs the package {package!r}", where=where, fix=f"pip install {package}")
-    near = nearest(name, modules())
+    near = nearest(name, modules(search))
     return RewardError(f"no module {name!r}", where=where, fix=near or "rlvr ls reward")
 
 
@@ -128,11 +128,12 @@ def _broken(error: Exception, name: str, where: str | None) -> RewardError:
     return RewardError(f"importing {name} raised {type(error).__name__}: {error} at {last.filename}:{last.lineno}", where=where)
 
 
-def modules() -> list[str]:
-    """Every module of the merged ``rewards`` folder, ours and the user's."""
+def modules(search: Path) -> list[str]:
+    """Every module of the merged ``rewards`` folder, ours and that below ``search``, also where ``rewards`` was imported without it."""
     import rewards
 
-    return sorted(f"rewards.{found.name}" for found in pkgutil.iter_modules(rewards.__path__))
+    places = [str(search / "rewards"), *rewards.__path__]
+    return sorted({f"rewards.{found.name}" for found in pkgutil.iter_modules(places)})
 
 
 def functions(module: ModuleType) -> list[str]:

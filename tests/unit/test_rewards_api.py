@@ -134,6 +134,14 @@ def test_a_wrong_path_names_the_nearest(user, dotted, says):
     assert says in str(error.value) and "\n" not in str(error.value)
 
 
+def test_the_nearest_is_found_in_the_users_folder_too_where_rewards_was_imported_without_it(user, monkeypatch):
+    import rewards
+
+    monkeypatch.setattr(rewards, "__path__", [place for place in rewards.__path__ if not place.startswith(str(user))])
+    with pytest.raises(RewardError, match=r"Type: rewards\.mine"):
+        resolve("rewards.mnie.right")
+
+
 def test_a_module_that_breaks_on_import_is_named_with_its_line(user):
     (user / "rewards" / "broken.py").write_text("x = 1\nraise KeyError('boom')\n")
     (user / "rewards" / "unparsed.py").write_text("def f(:\n")
