@@ -24,6 +24,7 @@ def train(words: list[str], *, resume: str | None, clean: bool, dry_run: bool, a
     steps = steps_of(pipeline, folder)
     if dry_run:
         return show(pipeline, steps, as_json)
+    print(f"checking {sum(not step.done for step in steps)} steps before the first one starts", flush=True)
     refuse_faults(pipeline, steps)
     chain.open_folder(pipeline, folder, clean=clean)
     if clean:
@@ -55,22 +56,32 @@ def check(words: list[str], *, strict: bool) -> Iterator[Any]:
 
 def findings(pipeline: Pipeline, wanted: list[Step], steps: list[Step], *, strict: bool) -> Iterator[Any]:
     """The checks of ``rlvr check`` for each training stage, of the judge, and of the sampling steps' words."""
-    from rlvr_cli.config.preflight import Finding
-
     later = pending(steps)
     for step in wanted:
-        for finding in of_step(step, later, strict=strict):
-            yield replace(finding, name=f"{step.label}: {finding.name}")
+        yield from of_step(step, later, strict=strict)
+    yield of_judge(pipeline)
+
+
+def of_judge(pipeline: Pipeline) -> Any:
+    """What judges every stage is there."""
+    from rlvr_cli.config.preflight import Finding
+
     try:
         told = chain.judge_settings(pipeline)
         held(pipeline)
-        yield Finding("judge: tasks", "ok", ", ".join(told["tasks"]))
+        return Finding("judge: tasks", "ok", ", ".join(told["tasks"]))
     except RlvrError as error:
-        yield Finding("judge: tasks", "fail", error.what, error.fix, error.where, error=error)
+        return Finding("judge: tasks", "fail", error.what, error.fix, error.where, error=error)
 
 
 def of_step(step: Step, later: frozenset[str], *, strict: bool) -> Iterator[Any]:
-    """One step's findings; a stage that starts from an earlier one is checked with the pipeline's own model in its place."""
+    """One step's findings under the step's name."""
+    for finding in checked(step, later, strict=strict):
+        yield replace(finding, name=f"{step.label}: {finding.name}")
+
+
+def checked(step: Step, later: frozenset[str], *, strict: bool) -> Iterator[Any]:
+    """What the checks say of one step; a stage that starts from an earlier one is checked with the pipeline's own model in its place."""
     from rlvr_cli.config import checks, preflight
     from rlvr_cli.config.compose import compose
     from rlvr_cli.launch.freeze import freeze
@@ -102,16 +113,20 @@ def held(pipeline: Pipeline) -> None:
 
 def show(pipeline: Pipeline, steps: list[Step], as_json: bool) -> int:
     """``--dry-run``: each step's command, and what its checks say."""
-    found = list(findings(pipeline, steps, steps, strict=False))
-    bad = [f for f in found if f.state == "fail"]
-    commands = {step.label: ["rlvr", *step.command()] for step in steps}
+    later, commands, bad = pending(steps), {}, []
+    for step in steps:
+        found = list(of_step(step, later, strict=False))
+        bad += [f for f in found if f.state == "fail"]
+        commands[step.label] = ["rlvr", *step.command()]
+        if not as_json:  # step by step: composing and reading the data takes about a second each
+            plan = next((f.text for f in found if f.name == f"{step.label}: plan"), "no plan: see below")
+            does = "draws and keeps completions" if step.stage.run == "sample" else plan
+            print(f"{step.label}{'  (done)' if step.done else ''}\n  {' '.join(commands[step.label])}\n  {does}", flush=True)
+    judge = of_judge(pipeline)
+    bad += [judge] if judge.state == "fail" else []
     if as_json:
         print(json.dumps({"pipeline": pipeline.name, "commands": commands, "faults": [f"{f.name}: {f.text}" for f in bad]}))
     else:
-        for step in steps:
-            print(f"{step.label}{'  (done)' if step.done else ''}\n  {' '.join(commands[step.label])}")
-            plan = next((f.text for f in found if f.name == f"{step.label}: plan"), None)
-            print(f"  {plan}" if plan else "  draws and keeps completions")
         print("\nnothing was started (--dry-run)")
     if bad:
         error = bad[0].error

@@ -89,5 +89,5 @@ def steps_of(pipeline: Pipeline, folder: Path) -> list[Step]:
 
 
 def pending(steps: list[Step]) -> frozenset[str]:
-    """Files that a step will write and that are not there yet."""
-    return frozenset(str(step.path) for step in steps if step.stage.run == "sample" and not step.path.exists())
+    """Files and run folders that a step will write and that are not there yet."""
+    return frozenset(str(step.path) for step in steps if not step.done)

@@ -126,4 +126,3 @@ def verdict(improves: str, before: Mapping[str, Values], after: Mapping[str, Val
         "held": not lost,
         "changes": changes,
     }
-
