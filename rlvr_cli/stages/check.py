@@ -51,7 +51,7 @@ def ignored(config: Config) -> str | None:
 
 def own_extra(config: Config) -> None:
     """``stage.extra`` holds fields of the stage's TRL class that have no key of their own here."""
-    from rlvr_cli.config.checks import NEVER, OURS
+    from rlvr_cli.config.checks.objective import NEVER, OURS
     from rlvr_cli.config.fields import all_keys
     from rlvr_cli.config.trl_fields import stage_fields
 

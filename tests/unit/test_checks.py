@@ -195,10 +195,10 @@ def test_save_steps_proposal_is_itself_legal() -> None:
                     "trainer.save_steps": save,
                 }
                 try:
-                    checks.save_on_boundary(config(**changes))
+                    checks.cadence.save_on_boundary(config(**changes))
                 except ConfigError as error:
                     changes["trainer.save_steps"] = int(error.fix.partition("=")[2])
-                    checks.save_on_boundary(config(**changes))
+                    checks.cadence.save_on_boundary(config(**changes))
 
 
 def test_rules_lists_every_fault_and_not_only_the_first() -> None:
