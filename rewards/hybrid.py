@@ -68,3 +68,6 @@ def reward_model(
     asked = prompts if prompts is not None else [""] * len(completions)
     logits = learned.score_pairs(model, asked, completions, batch_size=batch_size, max_length=max_length, **load)
     return Scores(Verdict(learned.squashed(logit, squash), f"logit {logit:.3f}") for logit in logits)
+
+
+reward_model.loads_model = "model"  # looked for before a run starts

@@ -24,6 +24,27 @@ def looks_like_path(path: str) -> bool:
     return path.startswith((".", "/", "~")) or not HUB_ID.fullmatch(path)
 
 
+def surely_local(path: str) -> bool:
+    """Whether a model that is neither here nor in the cache was meant as a folder: ``outputs/RUN`` has the form of a hub id too."""
+    first = path.partition("/")[0]
+    return looks_like_path(path) or first == "outputs" or ("/" in path and Path(first).is_dir())
+
+
+def nearest_folder(path: str) -> Path | None:
+    """A folder like the missing ``path``: the first part of it that is wrong, put right, where the whole is then there."""
+    from rlvr_cli.config.nearest import nearest
+
+    parts = Path(path).expanduser().parts
+    for end, part in enumerate(parts):
+        parent = Path(*parts[:end])
+        if (parent / part).exists():
+            continue
+        near = nearest(part, [p.name for p in parent.iterdir() if p.is_dir()], cutoff=0.6) if parent.is_dir() else None
+        found = Path(parent, near, *parts[end + 1 :]) if near else None
+        return found if found is not None and found.is_dir() else None
+    return None
+
+
 def hub_cache() -> Path:
     """The folder of downloaded models."""
     home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "huggingface"
@@ -39,8 +60,9 @@ def cached(hub_id: str, revision: str | None = None) -> Path | None:
     return folder if folder is not None and (folder / "config.json").exists() else None
 
 
-def fetch_small(hub_id: str, revision: str | None = None) -> Path:
+def fetch_small(hub_id: str, revision: str | None = None, *, where: str = "model.path") -> Path:
     """Download a model's settings and tokenizer, not its weights: whether it can be had is known before anything starts.
+    ``where`` is the key that names it.
 
     Raises ConfigError, one line, where the hub does not answer, has no such model, or keeps it behind a licence.
     """
@@ -50,16 +72,15 @@ def fetch_small(hub_id: str, revision: str | None = None) -> Path:
     try:
         return Path(snapshot_download(hub_id, revision=revision, allow_patterns=small))
     except errors.GatedRepoError as error:
-        raise ConfigError(
-            f"{hub_id} is behind a licence that this account has not accepted", where="model.path", fix="hf auth login"
-        ) from error
+        raise ConfigError(f"{hub_id} is behind a licence that this account has not accepted", where=where, fix="hf auth login") from error
     except errors.RevisionNotFoundError as error:
         raise ConfigError(f"{hub_id} has no revision {revision!r}", where="model.revision", fix="model.revision=null") from error
     except errors.RepositoryNotFoundError as error:
-        raise ConfigError(f"there is no model {hub_id!r} on the hub", where="model.path", fix="rlvr ls model") from error
+        fix = "rlvr ls model" if where == "model.path" else f"{where}=FOLDER"
+        raise ConfigError(f"there is no model {hub_id!r} on the hub", where=where, fix=fix) from error
     except Exception as error:  # no network: the client raises what its transport raises, and that changes between releases
         what = f"{hub_id} cannot be had: the hub does not answer, and it is not in the cache"
-        raise ConfigError(what, where="model.path", fix="model.path=FOLDER, or model=tiny") from error
+        raise ConfigError(what, where=where, fix=f"{where}=FOLDER" + (", or model=tiny" if where == "model.path" else "")) from error
 
 
 def folder_of(path: str, revision: str | None = None) -> Path | None:
@@ -142,9 +163,18 @@ def torn_weights(folder: Path) -> str | None:
 
 def not_causal(folder: Path) -> str | None:
     """The architecture of a model that does not write text (a classifier, an encoder), or None."""
-    named = read(folder, "config.json").get("architectures") or []
-    writes = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
-    return None if not named or any(str(name).endswith(writes) for name in named) else ", ".join(map(str, named))
+    named = architectures(folder)
+    return None if not named or writes_text(folder) else ", ".join(named)
+
+
+def writes_text(folder: Path) -> str | None:
+    """The architecture of a model that writes text, or None."""
+    return next((name for name in architectures(folder) if name.endswith(("ForCausalLM", "ForConditionalGeneration", "LMHeadModel"))), None)
+
+
+def architectures(folder: Path) -> list[str]:
+    """The names of the classes that the model was saved from."""
+    return list(map(str, read(folder, "config.json").get("architectures") or []))
 
 
 def module_names(folder: Path) -> set[str]:

@@ -199,10 +199,7 @@ def plan(world: World) -> str:
     from rlvr_cli.launch.plan import batch_words
 
     p = world.plan
-    text = (
-        f"{p.ranks * p.nodes} rank{'s' * (p.ranks * p.nodes > 1)} on {p.device}, {p.backend}, "
-        f"{batch_words(p)}, {p.mixed_precision}"
-    )
+    text = f"{p.ranks * p.nodes} rank{'s' * (p.ranks * p.nodes > 1)} on {p.device}, {p.backend}, {batch_words(p)}, {p.mixed_precision}"
     return Note(f"{text}; planned for {len(world.machine.gpus)} assumed GPUs, for they are not here") if world.assumes_gpus else text
 
 
@@ -227,20 +224,27 @@ def model(world: World) -> str | None:
         return builder(config.builder)
     if not config.path:
         return None  # the rule has_model says so
+    said = weights(world, config.path, world.model_folder, where="model.path", revision=config.revision)
     folder = world.model_folder
-    if folder is None:
-        return absent_model(world, config.path)
-    if not (folder / "config.json").is_file():
-        raise ConfigError(f"{folder} has no config.json, so it is not a model", where="model.path", fix="model.path=FOLDER_OR_HUB_ID")
-    if not model_files.has_weights(folder) and not Path(config.path).expanduser().is_dir():
-        return absent_model(world, config.path)  # its settings are in the cache, its weights are not
-    if not model_files.has_weights(folder):
-        raise ConfigError(f"{folder} has no weights", where="model.path", fix="model.path=FOLDER_OR_HUB_ID")
-    if (other := model_files.not_causal(folder)) and not config.trust_remote_code:
+    if folder is not None and (other := model_files.not_causal(folder)) and not config.trust_remote_code:
         raise ConfigError(f"{folder} is a {other}, which writes no text", where="model.path", fix="model.path=FOLDER_OR_HUB_ID")
+    return said
+
+
+def weights(world: World, path: str, folder: Path | None, *, where: str, revision: str | None = None) -> str:
+    """What stands behind a key that names a model, in ``folder`` where it is here; one that is none, or is not whole, is a fault."""
+    fix = f"{where}=FOLDER_OR_HUB_ID"
+    if folder is None:
+        return absent_model(world, path, where, revision)
+    if not (folder / "config.json").is_file():
+        raise ConfigError(f"{folder} has no config.json, so it is not a model", where=where, fix=fix)
+    if not model_files.has_weights(folder) and not Path(path).expanduser().is_dir():
+        return absent_model(world, path, where, revision)  # its settings are in the cache, its weights are not
+    if not model_files.has_weights(folder):
+        raise ConfigError(f"{folder} has no weights", where=where, fix=fix)
     if torn := model_files.torn_weights(folder):
-        raise ConfigError(torn, where="model.path", fix="copy or download it again")
-    return f"{config.path} in {folder}"
+        raise ConfigError(torn, where=where, fix="copy or download it again")
+    return f"{path} in {folder}"
 
 
 def builder(dotted: str) -> str:
@@ -252,26 +256,24 @@ def builder(dotted: str) -> str:
     return f"{dotted} builds it in the user's cache"
 
 
-def absent_model(world: World, path: str) -> str:
+def absent_model(world: World, path: str, where: str, revision: str | None) -> str:
     """A folder that is not there is a fault; a hub id may still be downloaded."""
     import os
 
-    if model_files.looks_like_path(path):
-        parent = Path(path).expanduser().parent
-        from rlvr_cli.config.nearest import nearest
-
-        near = nearest(Path(path).name, [p.name for p in parent.iterdir() if p.is_dir()], cutoff=0.6) if parent.is_dir() else None
-        raise ConfigError(
-            f"there is no folder {path!r}", where="model.path", fix=f"model.path={parent / near}" if near else "rlvr ls model"
-        )
+    if model_files.surely_local(path):
+        near = model_files.nearest_folder(path)
+        raise ConfigError(f"there is no folder {path!r}", where=where, fix=f"{where}={near or 'FOLDER_OR_HUB_ID'}")
     text = f"{path} is not in the cache ({model_files.hub_cache()})"
     if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
         if world.strict:
-            raise ConfigError(f"{text}, and HF_HUB_OFFLINE is set", where="model.path", fix="unset HF_HUB_OFFLINE, or model=tiny")
+            other = "model=tiny" if where == "model.path" else f"{where}=FOLDER"
+            raise ConfigError(f"{text}, and HF_HUB_OFFLINE is set", where=where, fix=f"unset HF_HUB_OFFLINE, or {other}")
         return Note(f"{text}, and HF_HUB_OFFLINE is set: training would stop here")
     if not world.fetch:
         return Note(f"{text}: the first run downloads it")
-    world.model_folder = model_files.fetch_small(path, world.config.model.revision)
+    fetched = model_files.fetch_small(path, revision, where=where)
+    if where == "model.path":
+        world.model_folder = fetched
     return f"{path} is on the hub; its weights are downloaded when the run starts"
 
 
@@ -378,6 +380,29 @@ def reward(world: World) -> str:
 
     terms = bind(world.config.reward)
     return ", ".join(f"{t.name} = {t.weight:g} x {t.dotted}" for t in terms)
+
+
+def reward_models(world: World) -> str | None:
+    """A model that a reward loads (a reward model, a CLIP) is there, and a reward model has a head that scores."""
+    from rlvr_cli.rewards_api import bind
+
+    said = []
+    for term in bind(world.config.reward):
+        option = term.loads_model
+        path = str(term.options.get(option) or "") if option else ""
+        if not path:
+            continue
+        where = f"reward.terms.{term.name}.options.{option}"
+        if any(str(up) in world.pending for up in (Path(path), *Path(path).parents)):
+            said.append(f"{where}={path} is made by an earlier stage")
+            continue
+        folder = model_files.folder_of(path)
+        said.append(weights(world, path, folder, where=where))
+        if folder is not None and term.dotted == "rewards.hybrid.reward_model" and (writer := model_files.writes_text(folder)):
+            what = f"{folder} is a {writer}, which writes text and has no head that scores"
+            raise ConfigError(what, where=where, fix=f"{where}=FOLDER of a stage=reward_model run")
+    text = "; ".join(said)
+    return Note(text) if any(isinstance(one, Note) for one in said) else text or None
 
 
 def sandbox(world: World) -> str | None:
@@ -606,6 +631,7 @@ CHECKS: tuple[Callable[[World], str | None], ...] = (
     stop_ids,
     lora_targets,
     reward,
+    reward_models,
     sandbox,
     environment,
     data,
@@ -623,9 +649,7 @@ CHECKS: tuple[Callable[[World], str | None], ...] = (
 )
 
 
-def findings(
-    config: Config, *, strict: bool = False, fetch: bool = False, pending: frozenset[str] = frozenset()
-) -> Iterator[Finding]:
+def findings(config: Config, *, strict: bool = False, fetch: bool = False, pending: frozenset[str] = frozenset()) -> Iterator[Finding]:
     """Every check, one after the other; a check whose ground another one found missing is skipped."""
     world, broken = World(config, strict=strict, fetch=fetch, pending=pending), set()
     for check in CHECKS:

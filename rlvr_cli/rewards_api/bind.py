@@ -65,6 +65,11 @@ class BoundTerm:
         module = sys.modules.get(getattr(_unwrapped(self.fn), "__module__", "") or "")
         return getattr(module, "gold_completion", None)
 
+    @property
+    def loads_model(self) -> str | None:
+        """The option that names a model which the function loads, as it says itself (``loads_model``), or None."""
+        return getattr(_unwrapped(self.fn), "loads_model", None)
+
     def deadline_s(self, n: int) -> float:
         """Seconds that a batch of ``n`` rows may take."""
         return self.batch_timeout_s if self.batch_timeout_s is not None else BATCH_BASE_S + self.row_timeout_s * n

@@ -239,3 +239,46 @@ def test_a_hub_models_own_files_are_judged_when_the_run_starts(here: Path, monke
     config = compose(["model=qwen0.5b", "dataset=arithmetic", "generation=hf", "hardware=cpu", *FEW]).config
     with pytest.raises(RlvrError, match="has no chat template"):
         preflight.require(config, fetch=True)
+
+
+def named(model: str, *, kind: str = "hybrid_reward_model", term: str = "liked", **world: object) -> object:
+    """What the check of a reward's own model says of ``model``."""
+    config = compose([f"reward={kind}", f"reward.terms.{term}.options.model={model}"]).config
+    return preflight.outcome(preflight.reward_models, preflight.World(config, **world))
+
+
+def test_a_model_that_a_reward_loads_is_looked_for_before_anything_loads(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that is not there, holds no model or one without a scoring head costs a run its first step; a hub id only where offline."""
+    for run, architecture in (("judge", "LlamaForSequenceClassification"), ("writer", "LlamaForCausalLM")):
+        folder = write_model(here / "outputs" / run / "final")
+        (folder / "config.json").write_text(json.dumps({"architectures": [architecture]}))
+    (here / "outputs" / "empty").mkdir()
+    assert named("outputs/judge/final").state == "ok"
+    where = "reward.terms.liked.options.model"
+    for model, says, fix in (
+        ("outputs/jugde/final", "there is no folder 'outputs/jugde/final'", f"{where}=outputs/judge/final"),
+        ("./none", "there is no folder './none'", f"{where}=FOLDER_OR_HUB_ID"),
+        ("/none/there", "there is no folder '/none/there'", f"{where}=FOLDER_OR_HUB_ID"),
+        ("outputs/empty", "outputs/empty has no config.json", f"{where}=FOLDER_OR_HUB_ID"),
+        ("outputs/writer/final", "is a LlamaForCausalLM, which writes text", f"{where}=FOLDER of a stage=reward_model run"),
+    ):
+        found = named(model)
+        assert (found.state, found.where, found.fix) == ("fail", where, fix) and says in found.text
+    assert named("./none", kind="image", term="shows").where == "reward.terms.shows.options.model"
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert named("nobody/scores").state == "note"
+    strict = named("nobody/scores", strict=True)
+    assert strict.state == "fail" and "HF_HUB_OFFLINE is set" in strict.text
+    assert named("outputs/later/final", pending=frozenset({"outputs/later"})).state == "ok"
+    assert preflight.outcome(preflight.reward_models, preflight.World(compose([]).config)).state == "skip"
+
+
+@pytest.mark.parametrize("path", ["outputs/nothing", "own/nothing", "a/b/c"])
+def test_a_model_path_like_a_hub_id_is_a_folder_where_its_first_part_is_one(path: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    (here / "own").mkdir()
+    config = compose(["model=hf", f"model.path={path}", "dataset=arithmetic"]).config
+    found = preflight.outcome(preflight.model, preflight.World(config))
+    assert found.state == "fail" and found.text == f"there is no folder {path!r}"
+    config = compose(["model=hf", "model.path=nobody/nothing", "dataset=arithmetic"]).config
+    assert preflight.outcome(preflight.model, preflight.World(config)).state == "note"

@@ -59,7 +59,7 @@ MISTAKES = [
     ("eval checkpoint=outputs/nothing", ["outputs/nothing"]),
     ("show nothing", ["there is no run 'nothing'"]),
     ("doctor nothing", ["neither a run nor a log file"]),
-    ("ls modl", ["neither a group, nor an option, nor a key", "rlvr ls model"]),
+    ("ls modl", ["neither a group (algorithm, ", "nor an option, nor a key", "rlvr ls model"]),
     ("cp model/qwen1.5", ["there is no option model/qwen1.5", "rlvr cp model/qwen1.5b"]),
     ("config trianer", ["neither a group nor a key"]),
     ("reward tets", ["'tets' is not one of test, label, audit, fit", "Type: rlvr reward test"]),
@@ -92,6 +92,26 @@ MISTAKES = [
     ("train reward.terms={m:{fn:rewards.owm.raises}}", ["no module 'rewards.owm'", "Type: rewards.own"]),
     ("train model=hf dataset=arithmetic model.path=torn", ["torn/model.safetensors has 69 bytes, its header speaks of 77"]),
     ("train model=hf dataset=arithmetic model.path=judge", ["judge is a BertForSequenceClassification, which writes no text"]),
+    (
+        "train reward=hybrid_reward_model reward.terms.liked.options.model=outputs/RUN/final",
+        ["there is no folder 'outputs/RUN/final'", "set in: reward.terms.liked.options.model"],
+    ),
+    (
+        "train environment=custom environment.fn=game.Gaem model=tiny_tools",
+        ["game has no function or class 'Gaem'", "Type: environment.fn=game.Game"],
+    ),
+    ("train environment.tools.look.option.dictionary=x", ["Type: environment.tools.look.options.dictionary=x"]),
+    ("train reward.terms.correct.option.tolerance=1", ["Type: reward.terms.correct.options.tolerance=1"]),
+    ("train algorithm.extr.foo=1", ["algorithm.extr.foo is not a key", "Type: algorithm.extra.foo=1"]),
+    ("train rewrd.terms.correct.weight=1", ["Type: reward.terms.correct.weight=1"]),
+    ("train trainer.profile=maybe", ["must be true or false", "Type: trainer.profile=true"]),
+    ("train sampler=vllm", ["sampler is not a key", "generation=OPTION (rlvr ls generation)"]),
+    ("ls sampler", ["neither a group (algorithm, curriculum,", "Type: rlvr ls generation"]),
+    ("ls modl/tiny", ["Type: rlvr ls model/tiny"]),
+    ("ls qwen1.5b", ["Type: rlvr ls model/qwen1.5b"]),
+    ("doctor run/config.yaml", ["run/config.yaml is a configuration of the run run, not a log", "Type: rlvr doctor run"]),
+    ("doctor run/metrics.jsonl", ["is a record of the run run", "Type: rlvr doctor run"]),
+    ("doctor some.yaml", ["some.yaml is a configuration, not a log", "Type: rlvr doctor outputs/RUN"]),
     ("eval checkpoint=torn dataset=arithmetic reward=math", ["torn/model.safetensors has 69 bytes"]),
 ]
 OWN = """
@@ -101,6 +121,7 @@ def short(completions, **kwargs): return [1.0]
 def nan(completions, **kwargs): return [float("nan")] * len(completions)
 def ends(completions, **kwargs): os._exit(3)
 """
+GAME = "class Game:\n    def reset(self, answer, **row): pass\n"
 HEAVY = ("torch", "trl", "transformers", "deepspeed", "vllm")
 
 CHILD = """
@@ -134,8 +155,11 @@ def ends(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
     (folder / "empty.jsonl").write_text("")
     (folder / "nocompletion.jsonl").write_text('{"response": "4", "answer": "4"}\n' * 40)
     (folder / "scorable.jsonl").write_text('{"completion": "4", "answer": "4"}\n')
-    for name in ("conf-less", "outputs/taken", "rewards", "torn", "judge"):
+    for name in ("conf-less", "outputs/taken", "rewards", "torn", "judge", "run"):
         (folder / name).mkdir(parents=True)
+    (folder / "game.py").write_text(GAME)
+    for name in ("run/config.yaml", "run/fingerprint.json", "run/metrics.jsonl", "some.yaml"):
+        (folder / name).write_text("")
     (folder / "rewards" / "own.py").write_text(OWN)
     header = b'{"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}'
     for name, architecture, tensors in (("torn", "LlamaForCausalLM", b""), ("judge", "BertForSequenceClassification", bytes(8))):
@@ -145,7 +169,7 @@ def ends(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
     words = json.dumps([words for words, _ in MISTAKES])
     env = {**os.environ, "PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": "", "HF_HUB_OFFLINE": "1"}
     command = [sys.executable, "-c", CHILD, *HEAVY]
-    done = subprocess.run(command, input=words, capture_output=True, text=True, cwd=folder, env=env, timeout=300)
+    done = subprocess.run(command, input=words, capture_output=True, text=True, cwd=folder, env=env, timeout=900)
     assert done.returncode == 0, done.stderr[-2000:]
     assert everything(folder) == before, "a mistake leaves nothing behind, and nothing changed"
     return {end["words"]: end for end in map(json.loads, done.stdout.splitlines())}
