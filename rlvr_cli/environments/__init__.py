@@ -25,7 +25,7 @@ from typing import Any
 from rlvr_cli.config.nearest import nearest
 from rlvr_cli.config.schema import Environment
 from rlvr_cli.errors import ConfigError, RewardError
-from rlvr_cli.rewards_api.resolve import resolve
+from rlvr_cli.rewards_api.resolve import ENVIRONMENT, EXAMPLES, TOOL, resolve
 
 NOT_TOOLS = ("reset", "get_reward")
 
@@ -72,14 +72,13 @@ def methods_of(instance: Any) -> list[Callable]:
 # ------------------------------------------------------------------------------------------------ resolving
 
 
-def _resolved(dotted: str, where: str, *, classes: bool = False) -> Any:
-    """What stands behind a dotted path, with the environment's own words where nothing does."""
+def _resolved(dotted: str, where: str, wanted: str = TOOL) -> Any:
+    """What stands behind a dotted path; where nothing does, ConfigError with the whole word to type."""
     try:
-        return resolve(dotted, where=where, classes=classes)
+        return resolve(dotted, where=where, wanted=wanted)
     except RewardError as error:
-        ours = bool(error.fix) and "reward" not in error.fix  # the resolver's advice is about rewards where it knows no better
-        example = f"{where}=my_module.{'MyEnvironment' if classes else 'my_tool'}"
-        raise ConfigError(error.what, where=error.where, fix=error.fix if ours else example) from error
+        fix = error.fix or EXAMPLES[wanted]
+        raise ConfigError(error.what, where=error.where, fix=fix if " " in fix else f"{where}={fix}") from error  # a space: a command
 
 
 def _tool(name: str, dotted: str, options: Mapping[str, Any]) -> Callable:
@@ -112,16 +111,33 @@ def _split(fn: Callable) -> tuple[dict[str, inspect.Parameter], dict[str, inspec
 
 def _check_options(dotted: str, options: Mapping[str, Any], known: Mapping[str, inspect.Parameter], where: str) -> None:
     """Every option is a parameter, and every parameter without default is set."""
+    _check_known(dotted, options, known, where)
+    for name, parameter in known.items():
+        if parameter.default is parameter.empty and options.get(name) in (None, ""):
+            raise ConfigError(f"{dotted} needs the option {name!r}", where=where, fix=f"{where}.{name}=VALUE")
+
+
+def _check_known(dotted: str, options: Mapping[str, Any], known: Mapping[str, inspect.Parameter], where: str) -> None:
+    """Every option is a parameter; the nearest is named for one that is not."""
     for name in options:
         if name not in known:
             near = nearest(name, list(known))
-            raise ConfigError(
-                f"{dotted} has no option {name!r} (it has: {', '.join(known) or 'none'})",
-                where=where,
-                fix=near and f"{where}.{near}={options[name]}",
-            )
-    for name, parameter in known.items():
-        if parameter.default is parameter.empty and options.get(name) in (None, ""):
+            what = f"{dotted} has no option {name!r} (it has: {', '.join(known) or 'none'})"
+            raise ConfigError(what, where=where, fix=near and f"{where}.{near}={options[name]}")
+
+
+def _check_taken(dotted: str, options: Mapping[str, Any], made: Callable) -> None:
+    """What makes an environment takes its options, and gets those that it needs."""
+    try:
+        parameters = inspect.signature(made).parameters
+    except (TypeError, ValueError):  # a class without a signature: calling it will say
+        return
+    where = "environment.options"
+    named = {name: p for name, p in parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        _check_known(dotted, options, named, where)
+    for name, parameter in named.items():
+        if parameter.default is parameter.empty and name not in options:
             raise ConfigError(f"{dotted} needs the option {name!r}", where=where, fix=f"{where}.{name}=VALUE")
 
 
@@ -142,7 +158,8 @@ def _check_described(dotted: str, fn: Callable, shown: Mapping[str, Any], where:
 def _factory(environment: Environment) -> Callable[[], Any]:
     """What makes an environment, tried once: ``reset``, at least one tool, and options that it takes."""
     where, dotted = "environment.fn", environment.fn
-    made = _resolved(dotted, where, classes=True)
+    made = _resolved(dotted, where, ENVIRONMENT)
+    _check_taken(dotted, environment.options, made)
     factory = functools.partial(made, **environment.options)
     try:
         instance = factory()

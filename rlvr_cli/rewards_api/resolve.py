@@ -23,29 +23,45 @@ import pkgutil
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 from rlvr_cli.config.nearest import nearest
 from rlvr_cli.errors import MissingDependency, RewardError
 
+REWARD, TOOL, ENVIRONMENT = "reward", "tool", "environment"
+EXAMPLES = {REWARD: "rewards.math.correct", TOOL: "my_module.my_tool", ENVIRONMENT: "my_module.MyEnvironment"}
 
-def resolve(dotted: str, *, search: Path | None = None, where: str | None = None, classes: bool = False) -> Callable:
+
+@dataclass(frozen=True)
+class Asked:
+    """What is looked for: a name in a module, where it was set, from which folder, and what it is to be (``REWARD`` ...)."""
+
+    name: str
+    search: Path
+    where: str | None
+    wanted: str
+
+
+def resolve(dotted: str, *, search: Path | None = None, where: str | None = None, wanted: str = REWARD) -> Callable:
     """The function behind ``dotted``. ``search`` is the folder whose ``rewards/`` comes first (the working folder).
 
-    ``classes``: a class will do as well (an environment is one).
+    ``wanted``: what it is to be, which decides the names that are proposed in place of a wrong one; an ``ENVIRONMENT`` may be a class.
 
     Raises RewardError (what, where it was set, the nearest name) or MissingDependency.
     """
     search = Path.cwd() if search is None else Path(search)
     check_namespace(search)
-    if ":" in dotted:
-        return _of_file(dotted, search, where, classes)
-    module_name, _, function = dotted.rpartition(".")
-    if not module_name or not all(part.isidentifier() for part in dotted.split(".")):
-        raise RewardError(f"{dotted!r} is not a dotted path of a function", where=where, fix="rewards.math.correct")
-    module = _import(module_name, search, where)
-    return _attribute(module, module_name, function, where, classes)
+    sep = ":" if ":" in dotted else "."
+    place, _, name = dotted.rpartition(sep)
+    asked = Asked(name, search, where, wanted)
+    if sep == ":":
+        return _of_file(place, asked)
+    if not place or not all(part.isidentifier() for part in dotted.split(".")):
+        noun = "function or class" if wanted == ENVIRONMENT else "function"
+        raise RewardError(f"{dotted!r} is not a dotted path of a {noun}", where=where, fix=EXAMPLES[wanted])
+    return _attribute(_import(place, asked), place, asked)
 
 
 def check_namespace(search: Path) -> None:
@@ -55,31 +71,32 @@ def check_namespace(search: Path) -> None:
         raise RewardError("./rewards/__init__.py hides the built-in rewards", where=str(init), fix="rm rewards/__init__.py")
 
 
-def _of_file(dotted: str, search: Path, where: str | None, classes: bool) -> Callable:
+def _of_file(place: str, asked: Asked) -> Callable:
     """``path/to/file.py:function`` or ``package.module:function``."""
-    place, _, function = dotted.rpartition(":")
     if not place.endswith(".py"):
-        return _attribute(_import(place, search, where), place, function, where, classes)
-    path = Path(place) if Path(place).is_absolute() else search / place
+        return _attribute(_import(place, asked), place, asked)
+    path = asked.search / place  # an absolute place stays itself
     if not path.is_file():
-        raise RewardError(f"no file {place!r} in {search}", where=where)
+        near = nearest(path.name, sorted(p.name for p in path.parent.glob("*.py")))
+        fix = near and f"{Path(place).with_name(near)}:{asked.name}"
+        raise RewardError(f"no file {place!r} in {asked.search}", where=asked.where, fix=fix)
     name = "rlvr_user_" + hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]
-    return _attribute(_load(name, path, where, search), place, function, where, classes)
+    return _attribute(_load(name, path, asked), place, asked)
 
 
-def _import(name: str, search: Path, where: str | None) -> ModuleType:
-    if str(search) not in sys.path:
-        sys.path.append(str(search))
+def _import(name: str, asked: Asked) -> ModuleType:
+    if str(asked.search) not in sys.path:
+        sys.path.append(str(asked.search))
         importlib.invalidate_caches()
-    own = users_file(name, search)
+    own = users_file(name, asked.search)
     if own is not None:
-        return _load(name, own, where, search)
+        return _load(name, own, asked)
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        raise _not_found(error, name, where, search) from error
+        raise _not_found(error, name, asked) from error
     except Exception as error:
-        raise _broken(error, name, where) from error
+        raise _broken(error, name, asked.where) from error
 
 
 def users_file(name: str, search: Path) -> Path | None:
@@ -91,7 +108,7 @@ def users_file(name: str, search: Path) -> Path | None:
     return next((p for p in (base / "__init__.py", base.with_suffix(".py")) if p.is_file()), None)
 
 
-def _load(name: str, path: Path, where: str | None, search: Path) -> ModuleType:
+def _load(name: str, path: Path, asked: Asked) -> ModuleType:
     """The module ``name`` from exactly ``path``, once a process."""
     loaded = sys.modules.get(name)
     if loaded is not None and getattr(loaded, "__file__", None) and Path(loaded.__file__).resolve() == path.resolve():
@@ -104,20 +121,21 @@ def _load(name: str, path: Path, where: str | None, search: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except ModuleNotFoundError as error:
         sys.modules.pop(name, None)
-        raise _not_found(error, name, where, search) from error
+        raise _not_found(error, name, asked) from error
     except Exception as error:
         sys.modules.pop(name, None)
-        raise _broken(error, name, where) from error
+        raise _broken(error, name, asked.where) from error
     return module
 
 
-def _not_found(error: ModuleNotFoundError, name: str, where: str | None, search: Path) -> RewardError | MissingDependency:
+def _not_found(error: ModuleNotFoundError, name: str, asked: Asked) -> RewardError | MissingDependency:
     missing = error.name or ""
     if not (name == missing or name.startswith(missing + ".")):  # the module is there, something that it imports is not
         package = missing.split(".")[0]
-        return MissingDependency(f"{name} needs the package {package!r}", where=where, fix=f"pip install {package}")
-    near = nearest(name, modules(search))
-    return RewardError(f"no module {name!r}", where=where, fix=near or "rlvr ls reward")
+        return MissingDependency(f"{name} needs the package {package!r}", where=asked.where, fix=f"pip install {package}")
+    near = nearest(name, modules(asked.search))
+    unknown = "rlvr ls reward" if asked.wanted == REWARD else EXAMPLES[asked.wanted]
+    return RewardError(f"no module {name!r}", where=asked.where, fix=f"{near}.{asked.name}" if near else unknown)
 
 
 def _broken(error: Exception, name: str, where: str | None) -> RewardError:
@@ -129,11 +147,12 @@ def _broken(error: Exception, name: str, where: str | None) -> RewardError:
 
 
 def modules(search: Path) -> list[str]:
-    """Every module of the merged ``rewards`` folder, ours and that below ``search``, also where ``rewards`` was imported without it."""
+    """The user's own modules in ``search``, and the merged ``rewards`` folder's, also where it was imported without that of ``search``."""
     import rewards
 
     places = [str(search / "rewards"), *rewards.__path__]
-    return sorted({f"rewards.{found.name}" for found in pkgutil.iter_modules(places)})
+    own = {found.name for found in pkgutil.iter_modules([str(search)])}
+    return sorted({f"rewards.{found.name}" for found in pkgutil.iter_modules(places)} | own)
 
 
 def functions(module: ModuleType) -> list[str]:
@@ -147,12 +166,22 @@ def functions(module: ModuleType) -> list[str]:
     return names
 
 
-def _attribute(module: ModuleType, module_name: str, function: str, where: str | None, classes: bool) -> Callable:
-    found = getattr(module, function, None)
+def candidates(module: ModuleType, wanted: str) -> list[str]:
+    """Names of a module that could have been meant: its rewards, its public functions, or for an environment its classes too."""
+    if wanted == REWARD:
+        return functions(module)
+    public = [(name, value) for name, value in vars(module).items() if not name.startswith("_")]
+    own = [(name, value) for name, value in public if getattr(value, "__module__", None) == module.__name__]
+    return [name for name, value in own if inspect.isfunction(value) or (wanted == ENVIRONMENT and inspect.isclass(value))]
+
+
+def _attribute(module: ModuleType, place: str, asked: Asked) -> Callable:
+    found, classes = getattr(module, asked.name, None), asked.wanted == ENVIRONMENT
+    noun = "function or class" if classes else "function"
     if found is None:
-        near = nearest(function, functions(module))
-        sep = ":" if module_name.endswith(".py") else "."
-        raise RewardError(f"{module_name} has no function {function!r}", where=where, fix=near and f"{module_name}{sep}{near}")
+        near = nearest(asked.name, candidates(module, asked.wanted))
+        sep = ":" if place.endswith(".py") else "."
+        raise RewardError(f"{place} has no {noun} {asked.name!r}", where=asked.where, fix=near and f"{place}{sep}{near}")
     if (inspect.isclass(found) and not classes) or not callable(found):
-        raise RewardError(f"{module_name}.{function} is a {type(found).__name__}, not a function", where=where)
+        raise RewardError(f"{place}.{asked.name} is a {type(found).__name__}, not a {noun}", where=asked.where)
     return found

@@ -157,6 +157,10 @@ class Undescribed:
     def reset(self, **row): pass
     def go(self, where): return where
 
+class Needs:
+    def __init__(self, board, **rest): pass
+    def reset(self, **row): pass
+
 class Broken:
     def __init__(self): raise RuntimeError("no display")
 
@@ -178,12 +182,19 @@ def test_an_environment_of_ones_own(here: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"fn": "game.py:Nothing"}, "no function 'Nothing'"),
-        ({"fn": "nowhere.Game"}, "no module 'nowhere'"),
+        ({"fn": "game.py:Cuonter"}, "no function or class 'Cuonter'.*Type: environment.fn=game.py:Counter$"),
+        ({"fn": "game.Cuonter"}, "no function or class 'Cuonter'.*Type: environment.fn=game.Counter$"),
+        ({"fn": "gmae.Counter"}, "no module 'gmae'.*Type: environment.fn=game.Counter$"),
+        ({"fn": "gmae.py:Counter"}, "no file 'gmae.py'.*Type: environment.fn=game.py:Counter$"),
+        ({"fn": "Counter"}, "is not a dotted path of a function or class.*Type: environment.fn=my_module.MyEnvironment$"),
+        ({"fn": "nowhere.Game"}, "no module 'nowhere'.*Type: environment.fn=my_module.MyEnvironment$"),
         ({"fn": "game.py:Idle"}, "no public method"),
         ({"fn": "game.py:Undescribed"}, "has no type"),
         ({"fn": "game.py:Broken"}, "no display"),
-        ({"fn": "game.py:Counter", "options": {"begin": 1}}, "unexpected keyword"),
+        ({"fn": "game.py:Counter", "options": {"begin": 1}}, r"has no option 'begin' \(it has: start\)"),
+        ({"fn": "game.py:Counter", "options": {"strat": 1}}, "Type: environment.options.start=1$"),
+        ({"fn": "game.py:Needs"}, "needs the option 'board'.*Type: environment.options.board=VALUE$"),
+        ({"tools": {"echo": {"fn": "game.py:tol"}}}, "no function 'tol'.*Type: environment.tools.echo.fn=game.py:tool$"),
         ({"tools": {"echo": {"fn": "game.py:tool"}}}, "is not in the docstring"),
         ({"tools": {"calculate": {**CALCULATOR["calculate"], "options": {"digits": 3}}}}, "has no option 'digits'"),
         ({"tools": {"search": {"fn": "rlvr_cli.environments.search.search"}}}, "needs the option 'corpus'"),
