@@ -39,6 +39,7 @@ def run(argv: list[str]) -> int:
         return examine_machine(args.json)
     path = Path(args.target)
     if path.is_file():
+        refuse_records(path)
         return say(read_log(path), args.json, nothing=f"no known failure in {path}")
     from rlvr_cli.run_dir import find
 
@@ -50,6 +51,20 @@ def run(argv: list[str]) -> int:
 
 
 # ------------------------------------------------------------------------------------------------ a run or a log
+
+
+def refuse_records(path: Path) -> None:
+    """A configuration or a run's own record is no log, and would be found healthy; the run that it belongs to is what was meant."""
+    from rlvr_cli.run_dir import is_run
+
+    run = next((up for up in list(path.absolute().parents)[:4] if is_run(up)), None)
+    kinds = {".yaml": "a configuration", ".yml": "a configuration", ".json": "a record", ".jsonl": "a record", ".html": "a page"}
+    kind = kinds.get(path.suffix)
+    if kind is None or (run is None and kind != "a configuration"):  # a log may be JSON lines anywhere else
+        return
+    home = f" of the run {run.name}" if run else ""
+    fix = f"rlvr doctor {os.path.relpath(run) if run else 'outputs/RUN'}"
+    raise RunDirError(f"{path} is {kind}{home}, not a log", where="rlvr doctor", fix=fix)
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:

@@ -96,17 +96,12 @@ def show_option(group: str, name: str, as_json: bool) -> int:
 
 def explain_key(key: str, as_json: bool) -> int:
     """One key of the schema: kind, range, default, meaning."""
-    from rlvr_cli.config.fields import all_keys, field_at, kind
-    from rlvr_cli.config.nearest import nearest_key
+    from rlvr_cli.config.fields import field_at, kind
     from rlvr_cli.config.schema import EvalConfig, SampleConfig
 
     field = field_at(key, EvalConfig) or field_at(key, SampleConfig)
     if field is None:
-        legal = [*all_keys(EvalConfig), *(k for k in all_keys(SampleConfig) if k.startswith("sample."))]
-        near = (None if "." in key else nearest(key, groups(), cutoff=0.7)) or nearest_key(key, legal)
-        raise ConfigError(
-            f"{key!r} is neither a group, nor an option, nor a key", where="rlvr ls", fix=f"rlvr ls {near}" if near else "rlvr ls"
-        )
+        raise unknown(key)
     default = field.get_default(call_default_factory=True)
     told = {
         "key": key,
@@ -119,6 +114,33 @@ def explain_key(key: str, as_json: bool) -> int:
     else:
         print(f"{key}: {told['kind']}; default {'null' if told['default'] is None else told['default']}\n{told['meaning']}")
     return EXIT_OK
+
+
+def unknown(name: str) -> ConfigError:
+    """A name that is nothing here: the groups there are, and what was most likely meant."""
+    near, listed = meant(name), "" if "." in name else f" ({', '.join(groups())})"
+    what = f"{name!r} is neither a group{listed}, nor an option, nor a key"
+    return ConfigError(what, where="rlvr ls", fix=f"rlvr ls {near}" if near else "rlvr ls")
+
+
+def meant(name: str) -> str | None:
+    """The nearest group, GROUP/OPTION or key."""
+    from rlvr_cli.config.fields import all_keys
+    from rlvr_cli.config.nearest import nearest_key
+    from rlvr_cli.config.schema import EvalConfig, SampleConfig
+
+    head, _, option = name.partition("/")
+    group = nearest(head, groups(), cutoff=0.6)
+    if option and group:
+        return f"{group}/{option}" if option in options(group) else group
+    key = nearest_key(name, [*all_keys(EvalConfig), *(k for k in all_keys(SampleConfig) if k.startswith("sample."))])
+    return key if "." in name and key else group or owner(name) or key
+
+
+def owner(name: str) -> str | None:
+    """``GROUP/NAME`` of the option of that name, in the group where a person most likely meant it."""
+    order = [g for g in ("recipe", "model", "dataset", "reward", "algorithm") if g in groups()]
+    return next((f"{group}/{name}" for group in [*order, *groups()] if name in options(group)), None)
 
 
 def short(path: Path) -> str:

@@ -15,7 +15,7 @@ import yaml
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from rlvr_cli.config.fields import all_keys, choices, field_at, kind, mapping_value, model_of
+from rlvr_cli.config.fields import all_keys, arms, choices, field_at, kind, mapping_value, model_of, passes_through
 from rlvr_cli.config.nearest import nearest, nearest_key
 from rlvr_cli.config.options import groups, options, search_dirs
 from rlvr_cli.config.schema import Config
@@ -89,12 +89,39 @@ def unknown_key(key: str, word: str, schema: type[Config], known: list[str]) -> 
     if group:
         fix = f"{group}={value}" if value in options(group) else f"{group}=OPTION (rlvr ls {group})"
     else:
-        near = nearest_key(key, all_keys(schema) + entry_keys(key, schema))
+        near = mended(key, schema) or nearest_key(key, all_keys(schema) + entry_keys(key, schema))
         head = key.split(".")[0]
         fix = f"rlvr config {head}" if head in schema.model_fields else "rlvr ls"
         fix = f"{near}=OPTION (rlvr ls {near})" if near in known else f"{near}={value}" if near else fix
     what = f"+{key} adds a key that nothing reads" if word.startswith("+") else f"{key} is not a key"
     return ConfigError(what, where="command line", fix=fix)
+
+
+def mended(key: str, schema: type[Config]) -> str | None:
+    """The whole key with one part of its way put right, where that is a key: ``algorithm.extr.foo`` -> ``algorithm.extra.foo``.
+
+    The last part is not touched: what a key is called may be remembered from elsewhere, and :func:`nearest_key` knows more of that.
+    """
+    parts = key.split(".")
+    for at, part in enumerate(parts[:-1]):
+        siblings = level(".".join(parts[:at]), schema)
+        near = nearest(part, siblings, cutoff=0.6) if siblings and part not in siblings else None
+        whole = ".".join([*parts[:at], near or part, *parts[at + 1 :]])
+        if near and (field_at(whole, schema) is not None or passes_through(whole, schema)):
+            return whole
+    return None
+
+
+def level(head: str, schema: type[Config]) -> list[str]:
+    """The names that may follow ``head``; none where a mapping takes any name."""
+    if not head:
+        return list(schema.model_fields)
+    field = field_at(head, schema)
+    if field is None:
+        return []
+    is_entry = field is field_at(head.rpartition(".")[0], schema)  # the name of an entry has the field of its mapping
+    model = model_of(mapping_value(field.annotation)) if is_entry else model_of(field.annotation)
+    return list(model.model_fields) if model is not None else []
 
 
 def entry_keys(key: str, schema: type[Config]) -> list[str]:
@@ -170,8 +197,14 @@ def said_fault(fault: dict[str, Any], schema: type[Config], origin: Origin) -> C
 
 
 def proposal(field: FieldInfo, value: Any, before: Any) -> str | None:
-    """A legal value near the bad one: the most alike word, the nearest number, else what it was, else the default."""
+    """A legal value near the bad one: the most alike word, the nearest number, else what it was, else the default.
+
+    A switch is named because somebody wants it changed, so a word that is like neither of its states gets the other one.
+    """
     legal = choices(field)
+    if arms(field.annotation) == [bool]:
+        state = before if isinstance(before, bool) else bool(field.get_default(call_default_factory=True))
+        return nearest(str(value), ["true", "false"]) or str(not state).lower()
     numbers = [int(c) for c in legal if c.lstrip("-").isdigit()]
     if isinstance(value, (int, float)) and not isinstance(value, bool) and numbers:
         return str(min(numbers, key=lambda n: abs(n - value)))

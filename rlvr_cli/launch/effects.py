@@ -98,7 +98,7 @@ def pass_effects(config: Config, backend: str) -> Iterator[str]:
     if cycle > trainer.gradient_accumulation_steps:
         yield f"one generation feeds {cycle / trainer.gradient_accumulation_steps:g} optimizer steps"
     if backend != "hf" and config.generation.importance_sampling_correction:
-        yield "old log-probs take one more forward pass a generation: the importance correction of the server's needs them"
+        yield "old log-probs take one more forward pass a generation: they correct the server's samples (importance sampling)"
     elif trainer.gradient_accumulation_steps % cycle:
         yield "old log-probs take one more forward pass a generation, for it feeds more than one optimizer step"
     if algorithm.beta or algorithm.kl_control.kind != "none":

@@ -176,3 +176,19 @@ def test_composing_twice_gives_the_same(here: Path) -> None:
 
 def test_the_schema_alone_is_a_configuration() -> None:
     assert Config.model_validate(Config().model_dump()) == Config()
+
+
+@pytest.mark.parametrize(
+    ("word", "typed"),
+    [
+        ("trainer.profile=maybe", "trainer.profile=true"),
+        ("trainer.profile=flase", "trainer.profile=false"),
+        ("trainer.skip_dead_rows=maybe", "trainer.skip_dead_rows=false"),
+        ("trainer.bf16=maybe", "trainer.bf16=true"),
+    ],
+)
+def test_a_switch_is_proposed_in_its_other_state(word: str, typed: str, here: Path) -> None:
+    """Who names a switch wants it changed; a misspelt state is that state."""
+    with pytest.raises(ConfigError) as caught:
+        compose([word])
+    assert caught.value.fix == typed
