@@ -1,8 +1,8 @@
 """The command line of a Python child that the working folder can not break.
 
 ``python -m`` and ``python -c`` put the working folder before the libraries, so a user's ``types.py``, ``datasets.py`` or ``trl.py``
-beside their data would be imported in place of the real one, in every rank and server. ``-P`` leaves it out (Python 3.11 and later);
-a user's own rewards are found all the same, for :mod:`rlvr_cli.rewards_api.resolve` puts their folder at the end.
+beside their data would be imported in place of the real one, in every rank and server. ``-P`` leaves it out, which is why
+Python is 3.11 or later; a user's own rewards are found all the same, for :mod:`rlvr_cli.rewards_api.resolve` puts their folder at the end.
 
 >>> python("-m", "rlvr_cli.models")[1:]
 ['-P', '-m', 'rlvr_cli.models']
@@ -18,12 +18,11 @@ from pathlib import Path
 from rlvr_cli.errors import ConfigError
 
 LIBRARIES = ("torch", "trl", "transformers", "datasets", "accelerate", "deepspeed", "vllm", "peft", "numpy", "yaml", "pydantic", "rich")
-SAFE_PATH = ["-P"] if sys.version_info >= (3, 11) else []
 
 
 def python(*words: str) -> list[str]:
     """This interpreter with ``words``, the working folder not on its path."""
-    return [sys.executable, *SAFE_PATH, *words]
+    return [sys.executable, "-P", *words]
 
 
 def shadowing() -> Iterator[Path]:

@@ -17,6 +17,7 @@ from typing import Any
 
 from rlvr_cli import run_dir
 from rlvr_cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, ConfigError, LaunchError, RlvrError
+from rlvr_cli.interpreter import python
 from rlvr_cli.launch.processes import Kept
 from rlvr_cli.launch.supervise import Interrupted, interruptible, uninterrupted
 from rlvr_cli.pipeline import FILE, judge, table, verdict
@@ -25,7 +26,7 @@ from rlvr_cli.pipeline.steps import Step, steps_of
 from rlvr_cli.pipeline.watch import Watch
 
 POLL_S = 0.25
-RLVR = [sys.executable, "-m", "rlvr_cli.main"]
+RLVR = python("-m", "rlvr_cli.main")
 START = "0_start"  # the label of the pipeline's own model
 
 
@@ -130,13 +131,13 @@ class Chain:
         if (self.folder / "judged" / f"{label}.jsonl").is_file():
             return
         self.watch.say(f"{label}: judging")
-        self.wait([sys.executable, "-m", "rlvr_cli.pipeline.judge", str(self.folder), model, label], f"judge-{label}")
+        self.wait(python("-m", "rlvr_cli.pipeline.judge", str(self.folder), model, label), f"judge-{label}")
 
     def read_rewards(self) -> None:
         """Let the chain's last reward model read all replies, where it trained one."""
         model = next((step for step in reversed(self.steps) if step.is_reward_model), None)
         if model and not (self.folder / "judged" / "learned.json").is_file():
-            argv = [sys.executable, "-m", "rlvr_cli.pipeline.judge", str(self.folder), str(model.model), "--learned"]
+            argv = python("-m", "rlvr_cli.pipeline.judge", str(self.folder), str(model.model), "--learned")
             self.wait(argv, "judge-learned")
 
     def wait(self, argv: list[str], label: str, *, metrics: Path | None = None) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import rlvr_cli
 from rlvr_cli.errors import ConfigError, RlvrError
 from rlvr_cli.evaluation.evaluate import free_folder
 from rlvr_cli.interpreter import python, refuse_shadows
@@ -65,12 +67,20 @@ def test_standard_output_that_is_full_or_gone(shell: str, code: int, here: Path)
 def test_a_users_module_hides_nothing_in_a_child(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("random", "tempfile", "yaml"):
         (here / f"{name}.py").write_text("raise ImportError('the wrong one')")
-    if sys.version_info >= (3, 11):
-        done = subprocess.run(python("-c", "import random, tempfile, yaml"), capture_output=True, text=True, cwd=here, timeout=60)
-        assert done.returncode == 0, done.stderr
+    done = subprocess.run(python("-c", "import random, tempfile, yaml"), capture_output=True, text=True, cwd=here, timeout=60)
+    assert done.returncode == 0, done.stderr
     monkeypatch.setenv("PYTHONPATH", str(here))
     with pytest.raises(ConfigError, match=r"random\.py hides the module 'random'"):
         refuse_shadows()
+
+
+def test_every_python_child_is_started_without_the_working_folder() -> None:
+    """The pool's children get ``PYTHONSAFEPATH`` in their environment; all others are started by :func:`python`."""
+    starts = re.compile(r'sys\.executable, "-[mc]"')
+    package = Path(rlvr_cli.__file__).parent
+    code = {p: re.sub(r'"""(?s:.*?)"""', "", p.read_text()) for p in package.rglob("*.py")}
+    found = [str(p.relative_to(package)) for p, text in code.items() if starts.search(text)]
+    assert found == ["verifiers/child.py"]
 
 
 def test_an_evaluation_with_other_settings_gets_a_folder_of_its_own(here: Path) -> None:
