@@ -19,6 +19,7 @@ import re
 import unicodedata
 from typing import Any
 
+from rlvr_cli.verifiers import choice_said
 from rlvr_cli.verifiers.denial import negated, retraction
 from rlvr_cli.verifiers.math.thinking import visible
 from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
@@ -30,27 +31,13 @@ MOST = 60  # tags that are looked at, from the end
 _LABEL = re.compile(r"^\s*[(\[（【]?\s*([A-Ja-j]|\d{1,2})\s*[)\]）】.．、:：]\s*")
 _TAG = re.compile(r"<answer>((?:(?!<answer>).)*?)</answer>", re.S | re.I)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
-_NOUN = r"(?:answer|choice|option|selection|response)(?:\s+(?:here|to this question))?"
-_SAYS = re.compile(
-    rf"\b(?:(?:the\s+|my\s+)?(?:final\s+|correct\s+|right\s+|best\s+)?{_NOUN}"
-    r"(?:\s+(?:is|would be|must be|should be|has to be|will be)|\s*[:=])"
-    r"|ans\s*[:.=]|i(?:'d| would| will|'ll)?\s+(?:choose|pick|select|go with|say)"
-    r"|(?:therefore|so|thus|hence),?\s+(?:it(?:'s| is)\s+)?(?:option\b|choice\b)"
-    r"|la (?:respuesta|réponse)(?: correcta| correcte)? (?:es|est)|die (?:richtige )?antwort (?:ist|lautet)|a resposta(?: correta)? é"
-    r"|ответ\s*[:：—-])"
-    r"|(?:正确)?(?:答案|选项|選項)(?:应该|應該)?(?:是|为|為|选|[:：])|(?:故|应|應|所以|因此)?(?:选|選)(?:择|擇)?|正解は|답은|정답은",
-    re.I,
-)
-_STOP = re.compile(
-    r"\n|[;；。]|(?<=[a-z)\]}*])\.(?:\s|$)|\b(?:because|since|as it|which|not|rather than|instead of)\b|,\s*(?:because|since|as|not)\b"
-    r"|因为|因為|而不是",
-    re.I,
-)
 # ASCII on both sides: in "答案是A和C" the letters touch other letters and still stand alone
 _PICKS = re.compile(r"(?:[(\[（【]\s*([A-J])\s*[)\]）】]|(?<![A-Za-z0-9_'])([A-J])(?![A-Za-z0-9_']|-[A-Za-z]))")
 _LOWER = re.compile(r"^[\s*_(\[（]*([a-j])[\s*_)\]）.:：]*$")
 # linear: no two stars meet
 _GAP = re.compile(r"^[\s,，、;/&+*_.()（）\[\]]*(?:(?:and|und|et|y|和|与|及)[\s,，、;/&+*_.()（）\[\]]*)?$", re.I)
+_NOUN = re.compile(r"^(?:(?:both|only|just)\s+)?(?:(?:option|choice|letter|statement)s?|选项|選項)?\s*(?=[(\[]?[A-J](?![A-Za-z]))", re.I)
+_NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _HEDGE = re.compile(
     r"\b(?:or|either|maybe|perhaps|possibly|between|not sure|unsure|cannot (?:be )?determined?|could be|might be)\b"
     r"|或(?!者说)|可能|也许|不确定",
@@ -74,7 +61,7 @@ def judge(completion: Completion, row: dict[str, Any]) -> Verdict:
     text = visible(text_of(completion)[-LONGEST:])
     if text is None:
         return Verdict(0.0, "thinking was never closed")
-    chosen, why = choose(tidy(text), options, many=len(gold) > 1)
+    chosen, why = choose(choice_said.numbered(tidy(text)), options, many=len(gold) > 1)
     if chosen is None:
         return Verdict(0.0, why)
     said = ", ".join(sorted(chosen))
@@ -131,6 +118,9 @@ def gold_letters(answer: Any, options: list[str]) -> set[str]:
     if isinstance(answer, (list, tuple, set)):
         return set().union(*(gold_letters(item, options) for item in answer)) if answer else set()
     text = tidy(str(answer))
+    labelled = _with_its_words(text, options)
+    if labelled:
+        return {labelled}
     same = [LETTERS[i] for i, option in enumerate(options[: len(LETTERS)]) if plain(option) == plain(text)]
     if len(same) == 1:
         return set(same)
@@ -142,16 +132,22 @@ def gold_letters(answer: Any, options: list[str]) -> set[str]:
 
 
 def tidy(text: str) -> str:
-    """Full-width letters and brackets made plain, LaTeX and Markdown dress taken off."""
+    """Full-width letters and brackets made plain, LaTeX and Markdown dress taken off, runs of white space squeezed (two patterns here are
+    slow on those)."""
     text = unicodedata.normalize("NFKC", text)
     text = re.sub(r"\\(?:text|textbf|mathrm|mathbf|textit)\s*\{([^{}]*)\}", r"\1", text)
-    return re.sub(r"[*_`$]+|\\[()\[\]]", " ", text).replace("’", "'").strip()
+    text = re.sub(r"[*_`$]+|\\[()\[\]]", " ", text).replace("’", "'")
+    return "\n".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
 
 
 def plain(text: str) -> str:
-    """An option's words for comparison: case, spaces, articles and outer punctuation do not count."""
-    text = re.sub(r"\s+", " ", unicodedata.normalize("NFKC", text).lower()).strip(" .。,;:!\"'“”")
-    return re.sub(r"^(?:the|an?)\s+", "", text)
+    """An option's words for comparison: without case, articles, a leading pronoun, outer punctuation; a number in one way of writing."""
+    text = re.sub(r"\s+", " ", tidy(text).lower()).strip(" .。,;:!\"'“”")
+    text = re.sub(r"^(?:(?:the|an?|it|they|there)\s+)(?=\S)", "", text)
+    if not _NUMBER.fullmatch(text):
+        return text
+    number = text.replace(",", "")
+    return re.sub(r"\.?0*$", "", number) if "." in number else number
 
 
 def choose(text: str, options: list[str], *, many: bool) -> tuple[set[str] | None, str]:
@@ -173,12 +169,17 @@ def _choose(text: str, options: list[str], many: bool) -> tuple[set[str] | None,
         if not kept:
             return None, "the answer is negated", marks[0][1]
         return *_read(kept[0][2], options, exact=True), kept[0][1]
-    stated = _statement(text)
+    stated = choice_said.announcement(text)
     if stated is not None:
         found, why = _read(stated[0], options, exact=False)
         if found is not None or why != "no option chosen":
             return found, why, stated[1]
-    return _by_itself(text, options, many)
+    for way in (_called_right, _by_itself):
+        said = way(text, options, many)
+        if said[0] is not None or said[1].startswith("several"):
+            return said
+    ending = _ends_on(text, options)
+    return ending if ending[0] is not None else said
 
 
 def _of_another(before: str, options: list[str], found: set[str]) -> bool:
@@ -215,34 +216,42 @@ def _last_box(text: str) -> list[tuple[int, int, str]]:
     return []
 
 
-def _statement(text: str) -> tuple[str, int] | None:
-    """What follows the last "the answer is" and its like, and where that statement ends; a negated one does not count."""
-    for said in reversed(list(_SAYS.finditer(text))):
-        rest = text[said.end() :].lstrip(" :：\n\t")
-        before = text[max(0, said.start() - 12) : said.start()]
-        if (
-            rest
-            and not re.match(r"(?:not|isn't)\b|不是", rest, re.I)
-            and not re.search(r"(?:not|isn't)\s*$|不$|无法|n't\s*$", before, re.I)
-        ):
-            end = _STOP.search(rest)
-            place = rest[: end.start()] if end and end.start() else rest.split("\n")[0]
-            return place, len(text) - len(text[said.end() :].lstrip(" :：\n\t")) + len(place)
-    return None
+def _called_right(text: str, options: list[str], many: bool) -> tuple[set[str] | None, str, int]:
+    """The letters that are called correct or concluded: "B is the answer", "so B."; where one is asked, different ones are several."""
+    places = choice_said.verdicts(text)
+    if many and places and len(_letters(places[-1][0], options)) > 1:
+        places = places[-1:]  # "A is true. C is true. So A and C."
+    letters = set().union(*(_letters(place, options) for place, _ in places)) if places else set()
+    return (letters, "", places[-1][1]) if letters else (None, "no option chosen", 0)
+
+
+def _ends_on(text: str, options: list[str]) -> tuple[set[str] | None, str, int]:
+    """The option whose words close the last sentence, or the first: "The speed is 6 m/s."."""
+    for place, end in choice_said.endings(text):
+        word = _is_option(place, options)
+        if word:
+            return {word}, "", end
+    return None, "no option chosen", 0
 
 
 def _read(place: str, options: list[str], *, exact: bool) -> tuple[set[str] | None, str]:
     """Letters in a place that holds the answer; otherwise the one option whose words it is."""
-    if exact and not _is_option(place, options):
+    word = _is_option(place, options) or _with_its_words(place, options)
+    if word:
+        return {word}, ""
+    if exact:
         place = _affirmed(place)
         if not place:
             return None, "the answer is negated"
-    if _HEDGE.search(place) and not _is_option(place, options):
+    if _HEDGE.search(place):
         letters = _letters(place, options)
         return None, f"hedged between {', '.join(sorted(letters))}" if letters else "hedged"
     word = _is_option(place, options)
     if word:
         return {word}, ""
+    several = _several_words(place, options)
+    if several:
+        return several, ""
     labelled = _labelled(place, options)
     if labelled:
         return labelled, ""
@@ -259,7 +268,7 @@ def _affirmed(place: str) -> str:
         return place
     turned = re.split(r"\bbut(?: rather)?\b|\bsondern\b|\bsino\b|而是", place, flags=re.I)
     if len(turned) > 1:
-        return "" if _NEGATED.search(turned[-1]) else turned[-1]
+        return next((part for part in (turned[-1], turned[0]) if not _NEGATED.search(part)), "")
     kept = re.split(r"\s*[,;(]?\s*(?:\band not\b|\bnot\b|\brather than\b|\binstead of\b|而不是|不是)", place, flags=re.I)[0]
     return "" if _NEGATED.search(kept) or re.search(r"\b(?:is|are|was)$", kept.strip(), re.I) else kept
 
@@ -268,6 +277,20 @@ def _is_option(place: str, options: list[str]) -> str | None:
     """The letter of the only option whose words are the place's words."""
     same = [LETTERS[i] for i, option in enumerate(options[: len(LETTERS)]) if plain(option) and plain(option) == plain(place)]
     return same[0] if len(same) == 1 else None
+
+
+def _with_its_words(place: str, options: list[str]) -> str | None:
+    """The letter of ``B) Oslo`` where those are that option's words, whatever they are: an option may hold a "not" or an "or"."""
+    label = _LABEL.match(place)
+    letter = label[1].upper() if label else ""
+    return letter if label and letter in LETTERS and _is_option(place[label.end() :], options) == letter else None
+
+
+def _several_words(place: str, options: list[str]) -> set[str]:
+    """The letters of a list of options' words: ``Lima and Rome``; nothing where any part of it is no option."""
+    parts = [part for part in re.split(r"[,，、;；&]|\band\b|[和与及]", place) if part.strip()]
+    named = [_is_option(part, options) for part in parts] if 1 < len(parts) <= len(options) else []
+    return {name for name in named if name} if named and all(named) else set()
 
 
 def _labelled(place: str, options: list[str]) -> set[str]:
@@ -310,11 +333,15 @@ def _by_itself(text: str, options: list[str], many: bool) -> tuple[set[str] | No
         return None, "empty answer", 0
     if len(lines) > 1 and not many and len({min(_lead(line, options)) for line in lines if _lead(line, options)}) > 1:
         return None, "lists several options", 0
+    if many and len(lines) > 1 and all(_lead(line, options) for line in lines):
+        return set().union(*(_lead(line, options) for line in lines)), "", len(text)
     first = text.find(lines[0]) + 1  # the choice leads the first line: its own words may be followed by their retraction
-    for place, end in ((" ".join(lines), first), (lines[-1], first if len(lines) == 1 else len(text)), (lines[0], first)):
-        place = _without_noun(place)
-        if _is_option(place, options):
-            return {_is_option(place, options)}, "", len(text) if end > first or len(lines) == 1 else first + len(lines[0])
+    last = first if len(lines) == 1 else len(text)
+    for place, end in ((" ".join(lines), first), (lines[-1], last), (choice_said.last_sentence(lines[-1]), len(text)), (lines[0], first)):
+        word = _is_option(place, options) or _with_its_words(place, options)
+        place = word or _affirmed(_without_noun(place))
+        if word:
+            return {word}, "", len(text) if end > first or len(lines) == 1 else first + len(lines[0])
         if _NEGATED.search(place):
             continue
         if _chooses(place, options):
@@ -327,17 +354,19 @@ def _by_itself(text: str, options: list[str], many: bool) -> tuple[set[str] | No
 def _chooses(place: str, options: list[str]) -> bool:
     """Whether a place is nothing but a choice: letters and what joins them, or a letter that leads."""
     bare = _GAP.match(_PICKS.sub("", place)) and _letters(place, options)
-    return bool(_lead(place, options) or bare or _LOWER.match(place) or re.fullmatch(r"[A-J]{2,6}\.?", place))
+    return bool(
+        _lead(place, options) or bare or _LOWER.match(place) or re.fullmatch(r"[A-J]{2,6}\.?", place) or _several_words(place, options)
+    )
 
 
 def _without_noun(place: str) -> str:
-    """``Option B`` says no more than ``B``."""
-    return re.sub(r"^(?:option|choice|letter|选项|選項)\s*(?=[(\[]?[A-J](?![A-Za-z]))", "", place, flags=re.I)
+    """``Option B`` says no more than ``B``, nor does ``Both A and C`` than its letters."""
+    return _NOUN.sub("", place)
 
 
 def _lead(line: str, options: list[str]) -> set[str]:
     """The letter of a line such as ``B) Oslo`` or ``(B)``; none for ``A dog``."""
-    labelled = re.match(r"\s*(?:option\s+|choice\s+|选项|選項)?[(\[]?\s*([A-J])\s*(?:[)\].:、](?:\s|$)|$)", line, re.I)
+    labelled = re.match(r"\s*(?:option\s+|choice\s+|选项|選項)?[(\[]?\s*([A-J])\s*(?:[)\].:、](?:\s|$|(?=[^\x00-\x7f]))|$)", line, re.I)
     return (
         _labelled(line, options) or ({labelled[1].upper()} if labelled and not line.strip()[1:2].isalpha() else set())
         if labelled

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -188,3 +189,64 @@ def test_its_own_gold_gets_full_marks(answer):
 )
 def test_huge_and_odd_text_is_quick_and_never_raises(text):
     assert judge(text, {"answer": "B", "choices": CITIES}).score == 0.0
+
+
+SAYS_B = [
+    "It's Oslo.", "Therefore, B is correct.", "So we pick B, since the others are not in Norway.", "A is wrong because Lima is in Peru. So B is the answer.",
+    "Answer choice B is right.", "After eliminating A, C, and D, we are left with B.", "=> B", "The second option is correct.", "Oslo lies in Norway, so B.",
+    "因此,应该选择B选项。", "第二个选项正确", "Respuesta: B", "La respuesta es la letra B", "La risposta corretta è B", "答えはB", "Đáp án: B", "الإجابة الصحيحة هي B",
+    '{"answer": "B"}', "B．奥斯陆", "The capital of Norway is Oslo.", "I first thought A is correct. B is the right choice.", "Only B is correct.", "A fails. C fails. B.",
+]  # fmt: skip
+DOES_NOT_SAY_B = [
+    "If it were Norway, the answer would be B. But it is Italy, so C.", "A is correct. B is correct.", "Is it true that B is correct?", "If B is correct, then so is C.",
+    "Some say B is the answer.", "B is not correct.", "The capital is not Oslo.", "It may be Oslo.", "So B or C.", "Lima and Oslo", "We are left with B and C.", "Suppose B is right.",
+    "Why B is correct?", "B不正确", "A dog is correct.", "So a B in maths is fine",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SAYS_B)
+def test_conclusions_verdicts_and_closing_words(text):
+    assert judge(text, {"answer": "B", "choices": CITIES}).score == 1.0
+    assert judge(text, {"answer": "C", "choices": CITIES}).score == 0.0
+
+
+@pytest.mark.parametrize("text", DOES_NOT_SAY_B)
+def test_supposed_asked_and_divided_conclusions(text):
+    assert judge(text, {"answer": "B", "choices": CITIES}).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("The correct options are A and C.", 1.0), ("Lima and Rome", 1.0), ("Statements A and C are true.", 1.0), ("A, C, but not B", 1.0), ("A. Lima\nC. Rome", 1.0),
+        ("Both A and C", 1.0), ("A is correct. B is wrong. C is correct.", 1.0), ("A is correct.", 0.0), ("Lima and Oslo", 0.0), ("A. Lima\nB. Oslo\nC. Rome", 0.0),
+    ],
+)  # fmt: skip
+def test_several_options_in_prose(text, score):
+    assert judge(text, {"answer": "A, C", "choices": CITIES}).score == score
+
+
+@pytest.mark.parametrize(
+    ("answer", "choices", "text", "score"),
+    [
+        ("C", ["12", "15", "18", "21"], "The total is 18", 1.0),
+        ("C", ["12", "15", "18", "21"], "x = 18.0", 1.0),
+        ("B", ["3 m/s", "6 m/s"], "The speed is 6 m/s.", 1.0),
+        ("B", ["It falls", "It stays the same"], "Stays the same.", 1.0),
+        ("D", ["$3", "$5", "$7", "$97"], "<answer>$97</answer>", 1.0),
+        ("B", ["it’s hot", "it’s cold"], "\\boxed{It’s cold}", 1.0),
+        ("B", ["ions on one side", "no ions on this or that side"], "The answer is B) no ions on this or that side", 1.0),
+        ("B", ["never", "It is not wrong"], "B. It is not wrong.", 1.0),
+        ("B) Oslo", CITIES, "B", 1.0),
+        ("B) Rome", CITIES, "B", None),
+    ],
+)
+def test_options_of_numbers_prices_and_negations(answer, choices, text, score):
+    assert judge(text, {"answer": answer, "choices": choices}).score == score
+
+
+@pytest.mark.parametrize("text", ["A, " * 6_000, "A and " * 3_000, "\\boxed{not" + " " * 15_000 + "x}"])
+def test_lists_and_white_space_take_linear_time(text):
+    start = time.process_time()
+    judge(text, {"answer": "B", "choices": CITIES})
+    assert time.process_time() - start < 5.0

@@ -1,0 +1,147 @@
+"""Where the prose of a multiple-choice answer says which option it chose.
+
+Three ways of saying it, the most explicit first: an announcement ("the answer is", 答案是, la respuesta es), a verdict on a letter or a
+conclusion ("B is correct", "so B.", "we are left with B"), a closing sentence whose last words are an option's ("The speed is 6 m/s.").
+This module finds the places; which option a place names is :mod:`choice`'s to say.
+
+>>> announcement("It cannot be (A). The answer is (B), since it rains.")
+('(B)', 35)
+>>> [place for place, _ in verdicts("C is wrong. So B is the answer.")]
+['B']
+>>> [place for place, _ in endings("First we add. The speed is 6 m/s.")]
+['6 m/s']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_NOUN = r"(?:answer|choice|option|selection|response)(?:\s+(?:here|to this question))?"
+_SAYS = re.compile(
+    rf"\b(?:(?:the\s+|my\s+)?(?:final\s+|correct\s+|right\s+|best\s+)?{_NOUN}s?"
+    r"(?:\s+(?:is|are|would be|must be|should be|has to be|will be)|[\"']?\s*[:=])"
+    r"|ans\s*[:.=]|i(?:'d| would| will|'ll)?\s+(?:choose|pick|select|go with|say)"
+    r"|(?:therefore|so|thus|hence),?\s+(?:it(?:'s| is)\s+)?(?:option\b|choice\b)"
+    r"|(?:la |una )?(?:respuesta|opción|réponse|risposta|resposta|opção|opzione)(?: (?:final|finale|correcta|correcte|corretta|correta))*"
+    r"\s*(?:es|est|è|é|:)(?:(?: la| il| a)? (?:letra|lettre|lettera)| la| il)?(?!\w)"
+    r"|(?:die |das )?(?:richtige |korrekte )?(?:antwort|lösung)(?: ist|\s+lautet|\s*:)"
+    r"|(?:het )?(?:juiste )?antwoord\s*(?:is|:)|(?:poprawna )?odpowiedź(?: to|\s*:)|(?:doğru )?(?:cevap|yanıt)\s*:?"
+    r"|jawaban(?:nya)?\s*(?:adalah|:)"
+    r"|(?:правильный |верный )?(?:ответ|вариант)\s*[:：—-])"
+    r"|(?:vậy )?(?:đáp án|câu trả lời)(?: đúng)?\s*(?:là|:)|(?:الإجابة|الجواب|الاجابة)(?: (?:الصحيحة|النهائية|الصحيح))?\s*(?:هي|هو|:)"
+    r"|(?:सही )?उत्तर\s*(?:है|:)|คำตอบ\s*(?:คือ|:)"
+    r"|(?:正确|正確)?(?:答案|选项|選項)(?:应该|應該)?(?:是|为|為|选|[:：])|(?:故|应|應|所以|因此)?(?:选|選)(?:择|擇)?(?:项|項)?"
+    r"|(?:正解|答え|解答|答)\s*(?:は|[:：])|(?:정답|답)\s*(?:은|는|[:：])",
+    re.I,
+)
+_STOP = re.compile(
+    r"\n|[;；。]|(?<=[a-z)\]}*])\.(?:\s|$)|\b(?:because|since|as it|which|not|rather than|instead of)\b|,\s*(?:because|since|as|not)\b"
+    r"|因为|因為|而不是",
+    re.I,
+)
+_ONE = r"(?:\([A-J]\)|\[[A-J]\]|(?<![A-Za-z0-9'])[A-J](?![A-Za-z0-9'])\)?)"
+_JOINT = r"\s*(?:[,，、;&/]|(?i:and)\b|[和与及])\s*(?:(?i:and)\s+)?"
+_SOME = rf"(?P<said>{_ONE}(?:{_JOINT}{_ONE}){{0,9}})(?!\s*(?:[,，、/]|(?i:and|or)\b|[和或])\s*(?:(?i:and|or)\s+)?{_ONE})"
+_KIND = r"(?:(?i:options?|choices?|statements?|letters?|alternatives?|answers?)\s+)?"
+_VERDICT = re.compile(
+    rf"{_KIND}{_SOME}(?:\)?[ :]+(?<=[):] )[^.?!\n]{{1,60}}?)?\s+(?i:is|are|must be|has to be)\s+"
+    r"(?i:(?:therefore|thus|indeed|clearly|definitely|also|both)\s+)?"
+    r"(?i:(?:the\s+)?(?:only\s+|best\s+|most\s+)?(?:correct|right|true|best|accurate|appropriate)(?:\s+(?:answer|choice|option|one|statement|response)s?)?"
+    r"|(?:the|my|our)\s+(?:final\s+)?(?:answer|choice|one|pick|solution)s?)"
+    r"(?=\s*[.,;:!)\n]|\s*$|\s+(?i:because|since|as|and|but|here|given|for)\b)"
+    rf"|(?:选项|選項)?{_SOME.replace('said', 'cn')}\s*(?:选项|選項|项|項)?"
+    r"(?:是|才是|都)?(?:正确|正確|对)(?:的|答案|选项)*(?=[\s,，。.;；!！]|$)"
+)
+_CONCLUSION = re.compile(
+    r"(?:(?i:\b(?:so|therefore|thus|hence|and so|consequently|leaving(?:\s+us\s+with|\s+only)?|left with"
+    r"|leaves(?:\s+us\s+with|\s+only)?|remains?"
+    r"|(?:it|this|that|the best|the rest)(?:'s|\s+(?:is|must be|has to be))"
+    r"|(?:we|i)(?:'d|'ll|\s+would|\s+will|\s+should|\s+can|\s+must)?(?:\s+have\s+to)?\s+(?:pick|choose|select|go\s+(?:with|for)|take|mark)))"
+    r"|[-=]>|[→⇒∴]|所以|因此|故)[,，:：]?\s*(?<![A-Za-z])(?i:(?:it(?:'s|\s+is|\s+must\s+be)|we\s+(?:get|have|pick|choose)|the\s+answer\s+is|only|just|is)\s+){0,2}"
+    rf"{_KIND}{_SOME}(?=\s*[.,;:!()\n。，；]|\s*$|\s+(?i:because|since|as)\b)"
+)
+_SENTENCES = re.compile(r"(?<=\w\w[.!?])\s+|(?<=[%)\]][.!?])\s+|(?<=[。！？])|\n+")
+_COPULA = re.compile(
+    r"(?:\b(?:is|are|was|were|be|equals?|becomes|gives|yields|therefore|thus|hence|so)\b|\b(?:it|that|this|he|she)'s\b|=)[,:]?"
+    r"\s+(?:equal to\s+)?",
+    re.I,
+)
+_HYPOTHETICAL = re.compile(
+    r"\b(?:if|whether|suppos\w+|assum\w+|unless|why|thought|says?|said|claim\w*|believes?|tempt\w+|hypothe\w+|were to|imagine)\b"
+    r"|如果|假如|若|假设|是否",
+    re.I,
+)
+_UNSURE = re.compile(
+    r"\b(?:not|isn't|never|neither|nor|or|maybe|perhaps|possibly|might|may|could|unsure|wrong|incorrect|cannot)\b"
+    r"|n't\b|[?？]|不|或|可能",
+    re.I,
+)
+_DOUBTED = re.compile(r"\b(?:not|never|or|either|neither|nor|maybe|perhaps)\W+$|n't\W+$|[不或]$", re.I)
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+_ORDINAL = re.compile(
+    rf"\b(?:the\s+)?({'|'.join(_ORDINALS)})\s+(?:option|choice|alternative|answer(?:\s+choice)?)\b"
+    r"|第([一二三四五六])[个個]?(?:选项|選項|项|項)",
+    re.I,
+)
+MOST = 40
+"""Verdicts and conclusions that are looked at, from the end."""
+
+
+def numbered(text: str) -> str:
+    """``The second option`` and 第二个选项 by their letters."""
+    return _ORDINAL.sub(lambda m: "option " + "ABCDEF"[_ORDINALS.index(m[1].lower()) if m[1] else "一二三四五六".index(m[2])], text)
+
+
+def announcement(text: str) -> tuple[str, int] | None:
+    """What follows the last "the answer is" and its like, and where that statement ends; a negated or supposed one does not count."""
+    for said in reversed(list(_SAYS.finditer(text))):
+        rest = text[said.end() :].lstrip(" :：\n\t\"'")
+        before = text[max(0, said.start() - 12) : said.start()]
+        if (
+            rest
+            and not re.match(r"(?:not|isn't)\b|不是", rest, re.I)
+            and not re.search(r"(?:not|isn't)\s*$|不$|无法|n't\s*$", before, re.I)
+            and not ("would" in said[0].lower() and _HYPOTHETICAL.search(_sentence_before(text, said.start())))
+        ):
+            end = _STOP.search(rest)
+            place = rest[: end.start()] if end and end.start() else rest.split("\n")[0]
+            if re.search(r"\w", place):
+                return place.rstrip("\"'} "), len(text) - len(rest) + len(place)
+    return None
+
+
+def verdicts(text: str) -> list[tuple[str, int]]:
+    """What is called correct, concluded or picked, in order, each with where that is said; nothing that is only supposed or asked."""
+    found = sorted([*_VERDICT.finditer(text), *_CONCLUSION.finditer(text)], key=lambda m: m.start())[-MOST:]
+    places = []
+    for said in found:
+        group = "cn" if said.re is _VERDICT and said["cn"] else "said"
+        start = said.start(group)
+        before, after = _sentence_before(text, start), text[said.end() : said.end() + 60]
+        asked = re.match(r"[^.!\n。]*[?？]", after)
+        if not (asked or _HYPOTHETICAL.search(before) or _DOUBTED.search(before)):
+            places.append((said[group], said.end()))
+    return places
+
+
+def endings(text: str) -> Iterator[tuple[str, int]]:
+    """The last words of the last sentence, then of the first, behind "is" and its like: places that may be an option's own words."""
+    starts = [0, *(m.end() for m in _SENTENCES.finditer(text))]
+    spans = [(a, b) for a, b in zip(starts, [*starts[1:], len(text)], strict=True) if text[a:b].strip()]
+    for start, end in dict.fromkeys([*spans[-1:], *spans[:1]]):
+        sentence = text[start:end].rstrip()
+        if len(sentence) > 400 or _UNSURE.search(sentence) or _HYPOTHETICAL.search(sentence):
+            continue
+        for link in _COPULA.finditer(sentence):
+            yield sentence[link.end() :].rstrip(" .!。"), start + len(sentence)
+
+
+def last_sentence(text: str) -> str:
+    """The last sentence of a text; a full stop behind a single letter ends none."""
+    return _SENTENCES.split(text.strip())[-1].strip()
+
+
+def _sentence_before(text: str, place: int) -> str:
+    """What stands before a place in its own sentence."""
+    return re.split(r"(?<=\w\w[.!?])\s|[。！？\n]", text[max(0, place - 200) : place])[-1]
