@@ -20,7 +20,12 @@ from collections.abc import Callable
 READ = 4000
 """Characters after an answer that are read for a retraction."""
 
-FOREIGN_NOT = r"不是|并非|不等于|\bnicht\b|\bno es\b|\bn'est pas\b|\bnon è\b|\bnão é\b|(?<!\w)не\b"
+FOREIGN_NOT = (
+    r"不是|并非|不等于|不(?:可能|应该?|会|能|一定)是|不可能为|\bnicht\b"
+    r"|\bno (?:es|será|puede ser)\b|\bn'est pas\b|\bne (?:peut|sera) pas\b"
+    r"|\bnon è\b|\bnon può\b|\bnão (?:é|pode)\b|(?<!\w)не\b|\bis niet\b"
+    r"|\bnie jest\b|\bär inte\b|\ber ikke\b|\bkhông phải\b|\bbukan\b|नहीं|ليس"
+)
 """Denials of other languages, for whoever looks for one: right before an answer (here), or anywhere in its clause (math.phrases)."""
 
 _NOT_BEFORE = re.compile(
@@ -33,11 +38,13 @@ _NOT_AFTER = re.compile(
     r"[\s$*)}\].,;:]*(?:(?:is|was|would be|seems|looks|must be)\s+(?:clearly |obviously |definitely |also )?"
     r"(?:not\b(?! only)|wrong|incorrect|false|invalid|impossible|too (?:big|small|large|high|low))|isn't|(?:does not|doesn't|cannot"
     r"|can't|did not|didn't) (?:work|satisfy|be)"
-    r"|fails\b|不对|是错|错误|不是答案|不正确)",
+    r"|fails\b|(?:では|じゃ)(?:ない|ありません)|[이가]\s*(?:아닙|아니다|아니에)|değil|नहीं|不对|是错|错误|不是答案|不正确)",
     re.I,
 )
 _TAKEN_BACK = re.compile(
-    r"\bscratch that|\bjust kidding|\bnever ?mind"
+    r"\b(?:scratch|strike) that|\bsorry,? (?:it|i|that|the|my|\d|\$|\\)|\bjust kidding|\bnever ?mind|\bi meant\b"
+    r"|\b(?:that|this|it) (?:ignores|forgets|misses|overlooks|omits|neglects|double-?counts)\b"
+    r"|\bmy (?:mistake|bad)\b|\boops\b"
     r"|\b(?:i|we) take (?:that|it|this) back|\b(?:that|this|it|which|above|answer|result)(?:'s| is| was| seems| looks|"
     r" must be)(?: clearly| obviously| actually| all)? "
     r"(?:wrong|incorrect|not right|not correct|false|mistaken|a mistake|an error|invalid)\b|\b(?:i|we)(?:'ve| have)? (?:made|found"
@@ -61,7 +68,7 @@ _DENIED = re.compile(
     re.I,
 )
 _HARD = re.compile(
-    r"wrong|incorrect|not (?:right|correct)|mistake|error|scratch|retract|disregard|discard|ignore|kidding|false|不对|错", re.I
+    r"wrong|incorrect|not (?:right|correct)|mistake|error|scratch|strike|sorry|retract|disregard|discard|ignore|kidding|false|不对|错", re.I
 )
 
 

@@ -27,7 +27,7 @@ def test_equal_answers_in_many_notations(gold, answer, expected):
 
 @pytest.mark.parametrize(
     ("gold", "completion", "expected"),
-    [case for name in ("completions", "forms", "endings", "kinds") for case in table(f"math_{name}.yaml")],
+    [case for name in ("completions", "forms", "endings", "kinds", "fresh") for case in table(f"math_{name}.yaml")],
 )
 def test_final_answer_in_many_forms(gold, completion, expected):
     assert judge(completion, {"answer": gold}).score == expected
@@ -48,6 +48,7 @@ def test_different_golds_are_not_each_other():
         ("60^\\circ", "\\frac{\\pi}{3}"), ("1, 2", "\\{1,2\\}"), ("5!", "120"), ("(1,2)", "1, 2"), ("(1,2)", "x=1,y=2"),
         ("1, 2", "x=1,y=2"),
         ("\\ln 2", "\\log 2"), ("(1,2)", "\\begin{pmatrix}1\\\\2\\end{pmatrix}"), ("101_2", "5 \\text{ cm}"),
+        ("3:45", "3:45 \\text{ p.m.}"),
     }  # fmt: skip
 
 

@@ -98,6 +98,8 @@ def _says(found: Found, reference: str, tolerance: Fraction, same_value: compare
         return False
     if len(found.text) > phrases.LONGEST_SENTENCE:
         return False
+    if reference in ("A", "B", "C", "D") and found.text == reference.lower():  # "answer: c" names an option, a boxed c may be a symbol
+        return True
     tidied = phrases.tidy(found.text)
     if (
         tidied

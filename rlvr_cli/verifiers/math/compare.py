@@ -32,9 +32,28 @@ _TEMPERATURE = re.compile(
 )
 
 
+_SPACED_AS = re.compile(r"\\math(?:bin|rel|ord|op|punct|open|close)\s*\{([^{}]*)\}")
+_IN_DEGREES = re.compile(r"\s*(?:\^\s*\{?\s*\\circ\s*\}?|°|\\degree|\\?\s*(?:\\(?:text|mathrm)\s*\{)?\s*deg(?:rees?)?\b\s*\}?)\s*$", re.I)
+_IN_RADIANS = re.compile(r"(?:\s|\\[,; ]|~)*(?:\\(?:text|mathrm)\s*\{)?\s*\brad(?:ians?)?\b\s*\}?\s*$", re.I)
+
+
+def _one_angle(answer: str, gold: str) -> tuple[str, str]:
+    """Where one side says degrees and the other radians, both as bare numbers of radians."""
+
+    def turned(text: str) -> str:
+        return f"\\frac{{({_IN_DEGREES.sub('', text)}) \\pi}}{{180}}"
+
+    if _IN_DEGREES.search(answer) and _IN_RADIANS.search(gold):
+        return turned(answer), _IN_RADIANS.sub("", gold)
+    if _IN_RADIANS.search(answer) and _IN_DEGREES.search(gold):
+        return _IN_RADIANS.sub("", answer), turned(gold)
+    return answer, gold
+
+
 def same(answer: str, gold: str, tolerance: Fraction = numeric.TOLERANCE, same_value: SameValue = numeric.same_value) -> bool:
     """Whether the bare answer equals the bare gold. Raises NeedsCas where ``same_value`` can not decide an integral or limit."""
     answer, gold = tidied(answer), tidied(gold)
+    answer, gold = _one_angle(answer, gold)
     scales = [_TEMPERATURE.search(text) for text in (answer, gold)]
     if all(scales) and scales[0][1].upper() != scales[1][1].upper():
         return False
@@ -65,9 +84,10 @@ def tidied(text: str) -> str:
         text = m[1]
     if len(text) > 200:
         return text
-    if "base" in text and (numeral := numerals.in_base(text)):
+    if re.search(r"base|octal|binary|hex", text) and (numeral := numerals.in_base(text)):
         return f"{numeral[0]}_{{{numeral[1]}}}"
-    return numerals.regrouped(text.replace("{:}", ":"))
+    text = _SPACED_AS.sub(r"\1", text).replace("{:}", ":")
+    return numerals.degrees(numerals.regrouped(text))
 
 
 def _same_numbers(answer: str, gold: str, a: fast.Number, g: fast.Number, tolerance: Fraction) -> bool:
@@ -91,6 +111,8 @@ def _same_as_words(answer: str, gold: str) -> bool | None:
     chosen = words.letters(gold)
     if chosen:
         got = words.letters(answer, lone=len(chosen) == 1)
+        if len(chosen) > 1 and re.search(r"\b(?:or|oder|ou)\b|或", words.bare(answer)):
+            return False  # "A or D" chooses neither
         if got is not None or len(chosen) > 1 or "(" in gold or words.is_words(answer):
             return got == chosen or words.same_words(answer, gold)
     for read in (words.clock, words.date):
@@ -98,7 +120,7 @@ def _same_as_words(answer: str, gold: str) -> bool | None:
         if g is not None:
             a = read(answer)
             if a is not None:
-                return a == g or (read is words.date and a[1:] == g[1:] and None in (a[0], g[0]))
+                return _same_time(answer, a, g) if read is words.clock else a == g or (a[1:] == g[1:] and g[0] is None)
             if read is words.date:
                 return False
     g = words.quantity(gold)
@@ -117,13 +139,19 @@ def _same_as_words(answer: str, gold: str) -> bool | None:
     return None
 
 
+def _same_time(answer: str, a: tuple[int, int, int], g: tuple[int, int, int]) -> bool:
+    """Equal times of day; the answer may leave out the gold's half of the day, as it may any unit, but not contradict it."""
+    unsaid = re.fullmatch(r"[1-9]\d?\s*[:h]\s*\d\d(?::\d\d)?", words.bare(answer)) and a[0] <= 12
+    return a == g or bool(unsaid and a[1:] == g[1:] and a[0] % 12 == g[0] % 12 and g[0] >= 12)
+
+
 _AS_MATHEMATICS = {"all reals": "\\mathbb{R}", "no solution": "\\emptyset"}
 
 
 def _form(text: str, other: str) -> Form:
     """The form of a text, or of the set that its words name."""
     said = words.meaning(text)
-    if said is None and text.strip(" $") == "R" and words.bare(other) in ("\\mathbb{R}", "\\R"):
+    if said is None and words.bare(text) == "R" and words.bare(other) in ("\\mathbb{R}", "\\R"):
         said = "all reals"
     return form(_AS_MATHEMATICS.get(said, text))
 
@@ -149,6 +177,7 @@ def _same_forms(a: Form, g: Form, judge: _Judge) -> bool:
         any(judge.same(x, y) for y in g.trees for x in a.trees)
         or any(judge.same(x, y) for y in g.trees[:1] for x in a.loose)
         or any(judge.same(x, y) for y in g.loose if re.match(r"\s*-?0,\d{3}", g.text) for x in a.trees)
+        or any(judge.same(x, y) for y in g.loose for x in a.trees if x[0] == y[0] == "list")
     )
 
 
@@ -232,7 +261,7 @@ class _Judge:
             return a[1] == g[1] and all(self.same(x, y) for x, y in zip(a[2], g[2], strict=True))
         if a[1] == g[1] and all(self.same(x, y) for x, y in zip(a[2], g[2], strict=True)):
             return True
-        if not {a[1][0], g[1][0]} <= {"=", "<", ">", "<=", ">=", "!="} or is_solved(g):
+        if not {a[1][0], g[1][0]} <= {"=", "<", ">", "<=", ">=", "!="} or (is_solved(g) and not _is_product_of(g[2][0], a)):
             return False
         from .equations import same_relation
 
@@ -321,7 +350,11 @@ class _Judge:
         )
         if not interval or (a[0] == g[0] == "named"):
             return None
-        if a[0] == g[0] == "seq" and a[1:3] != g[1:3] and not (len(a[3]) == len(g[3]) == 2):
+        if (
+            a[0] == g[0] == "seq"
+            and a[1:3] != g[1:3]
+            and (not (len(a[3]) == len(g[3]) == 2) or {a[1:3], g[1:3]} == {("(", ")"), ("[", "]")})
+        ):
             return False
         try:
             return same_set(a, g, self.tolerance)
@@ -349,6 +382,8 @@ class _Judge:
                 return self._one(xs, ys)
         if any(p[0] == "seq" and p[1:3] != ("(", ")") and len(p[3]) == 2 and q[0] != "seq" for p, q in ((a, g), (g, a))):
             return False  # an interval, not a pair of values
+        if is_ordered(g) and a[0] == "set" and len(a) == 2:
+            return False  # {1, 2} names no order
         if is_ordered(g) or is_ordered(a):
             return self._in_order(list(xs), list(ys))
         return self._as_sets(list(xs), list(ys))
@@ -464,6 +499,8 @@ def is_name(node: Node) -> bool:
         return False
     if node[0] == "ratio" and len(set(node[1])) < len(node[1]):
         return False
+    if node[0] == "mul" and [part[0] for part in node[1]] == ["sym", "num"]:
+        return True  # T(5): nobody writes a product with its number last
     if node[0] in ("mul", "seq", "ratio", "list"):
         return all(
             is_name(part) or (node[0] == "mul" and (part[0] in ("inter", "union", "group", "rel") or _is_inverse_name(part)))
@@ -487,6 +524,17 @@ def is_assignment(node: Node) -> bool:
 def is_solved(node: Node) -> bool:
     """``x = 5``: a name and a constant. Another equation with that root is no answer."""
     return is_assignment(node) and not numeric.symbols(node[2][-1])
+
+
+def _is_product_of(node: Node, other: Node) -> bool:
+    """``xy`` as a product, where the other equation speaks of x and y too; by itself it may be a name, like AB."""
+    node = ungroup(node)
+    return (
+        node[0] == "mul"
+        and all(part[0] == "sym" and part[1].islower() for part in node[1])
+        and len(numeric.symbols(node)) > 1
+        and numeric.symbols(node) == numeric.symbols(other)
+    )
 
 
 def _set_valued(node: Node) -> bool:

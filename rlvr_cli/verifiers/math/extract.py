@@ -55,7 +55,8 @@ _PLACEHOLDER = re.compile(
     re.I,
 )
 _LIST_GAP = re.compile(r"[\s$*\\(),;&\[\]{}.]*(?:\\text\s*\{)?\s*(?:and|or|und|y|et|e|和|或|及|以及|与)?\s*\}?[\s$*\\(),;&\[\]{}]*", re.I)
-_AND_GAP = re.compile(r"(?:,|;|&|\band\b|\bor\b|和|或|、|以及)", re.I)
+_AND_GAP = re.compile(r"(?:,|;|&|/|\||\band\b|\bor\b|和|或|、|以及)", re.I)
+_IN_TOTAL = re.compile(r"[\s$*]*(?:in total|in all|altogether|overall)\b", re.I)
 
 
 def find(completion: str, *, prompt: str | None = None, strict: bool = False, require_tag: str | None = None) -> Found:
@@ -101,7 +102,7 @@ def _last_valid(text: str, marks: list[Mark]) -> Found:
         return Found(None, problem="the answer is negated")
     last = kept[-1]
     after = text[last.end :]
-    if denial.retraction(after) is not None:
+    if denial.retraction(after, elsewhere=phrases.speaks_of_another) is not None:
         rest = phrases.conclusion(after)
         return Found(rest[0], rest[1]) if rest else Found(None, problem="the answer was taken back")
     return _joined(text, kept)
@@ -112,6 +113,8 @@ def _joined(text: str, marks: list[Mark]) -> Found:
     group = [marks[-1]]
     for mark in reversed(marks[:-1]):
         gap = text[mark.end : group[0].start]
+        if gap.strip(" $.,;") and _IN_TOTAL.match(text, marks[-1].end):
+            break  # "\\boxed{4} a side, \\boxed{8} in total"
         if mark.how != group[0].how or not _side_by_side(gap, mark.how):
             break
         group.insert(0, mark)
@@ -169,11 +172,12 @@ def _boxes(text: str) -> tuple[list[Mark], int]:
     """All closed boxes, and where an unclosed one starts (-1: none)."""
     if "box" not in text:
         return [], -1
-    marks, stack = [], []
+    marks, stack, depth = [], [], 0
     for token in _TOKENS.finditer(text):
         if token["box"]:
             if token["brace"]:
                 stack.append((token.start(), token.end()))
+                depth += 1
             elif (bare := _BARE_BOX.match(text, token.end())) and "\\" in token["box"]:
                 marks.append(Mark(token.start(), bare.end(), bare[1], "box"))
         elif token["open"]:
@@ -181,10 +185,11 @@ def _boxes(text: str) -> tuple[list[Mark], int]:
         elif token["close"] and stack:
             opened = stack.pop()
             if opened:
-                marks.append(
-                    Mark(opened[0], token.end(), text[opened[1] : token.start()], "box") if len(stack) < 50 else Mark(0, 0, "", "box")
-                )
+                depth -= 1
+                marks.append(Mark(opened[0], token.end(), text[opened[1] : token.start()], "box") if depth < 50 else Mark(0, 0, "", "box"))
     unclosed = [opened[0] for opened in stack if opened]
+    if depth == 1 and (escaped := re.compile(r"([^{}\\\n]{1,60})\\\}").match(text, next(opened for opened in stack if opened)[1])):
+        return [*marks, Mark(unclosed[0], escaped.end(), escaped[1], "box")], -1  # \\boxed{56\\}: the wrong brace closes it
     return [mark for mark in marks if mark.end], (unclosed[-1] if unclosed else -1)
 
 

@@ -42,7 +42,7 @@ _FRACTION = r"\\[dtc]?frac\s*(?:\{\s*(?P<top>-?\d+)\s*\}|(?P<top1>\d))\s*(?:\{\s
 _PLAIN = re.compile(
     rf"(?P<sign>[-+]?)\s*(?:{_CURRENCY}\s*)?(?P<sign2>-?)\s*(?:"
     rf"(?:(?P<whole>\d+)\s*)?{_FRACTION}"
-    r"|(?P<mixed>\d+)(?:\s+|-)(?P<mtop>\d+)\s*/\s*(?P<mlow>\d+)"
+    r"|(?P<mixed>\d+)(?:\s+|(?P<hyphen>-))(?P<mtop>\d+)\s*/\s*(?P<mlow>\d+)"
     r"|(?P<ntop>[1-9]\d{0,2}(?:,\d{3})+|\d+)\s*/\s*(?P<nlow>\d{1,3}(?:,\d{3})+|\d+)"
     r"|(?P<int>[1-9]\d{0,2}(?:(?:,|\{,\}|,?\s*\\[,!;]\s?|\s|\\ |~)\d{3})+|\d+)?(?:\.(?P<dec>\d*))?(?:[eE](?P<exp>[-+]?\d{1,4})"
     r"|\s*(?:\\times|\\cdot|\*|×|x)\s*10\s*\^\s*(?:\{\s*(?P<pow>[-+]?\d{1,4})\s*\}|(?P<pow1>[-+]?\d{1,4})|\((?P<pow2>[-+]?\d{1,4})\)))?"
@@ -50,7 +50,7 @@ _PLAIN = re.compile(
     re.I,
 )
 _NO_UNIT = re.compile(
-    r"\b(?:or|and|not|to|is|are|no|wrong|incorrect|than|pm|am|millions?|billion|trillion|thousand|hundred|dozen|万|亿|half|pi|sqrt|mod"
+    r"\b(?:or|and|not|to|is|are|no|wrong|incorrect|than|pm|am|millions?|billion|billions|trillion|tens|thousands?|hundreds?|dozens?|万|亿|half|pi|sqrt|mod"
     r"|base|if|th|st|nd|rd|less|more|fewer|squared|cubed|factorial|at|times|minus|plus)\b",
     re.I,
 )
@@ -76,6 +76,8 @@ def read(text: str) -> Number | None:
     unit = (m["unit"] or "").strip()
     if unit and (_NO_UNIT.search(unit) or _ONE_LETTER.fullmatch(unit)):
         return None
+    if m["hyphen"] and not unit:
+        return None  # "2-1/2 hours" is a mixed number, "2-1/2" a difference
     value = _value(m)
     if value is None:
         return None
@@ -105,6 +107,8 @@ def close(answer: Number, gold: Number, tolerance: Fraction) -> bool:
     """Equal exactly, or within the tolerance where the gold is no integer and one side is written as a decimal."""
     if (gold.decimals is None and answer.decimals is None) or gold.value.denominator == 1:
         return answer.value == gold.value
+    if answer.decimals is None:  # 1/7 for 0.142857
+        return near(gold.value, answer.value, tolerance, gold.decimals)
     return near(answer.value, gold.value, tolerance, answer.decimals)
 
 
@@ -115,8 +119,10 @@ def near(answer: Fraction, gold: Fraction, tolerance: Fraction, decimals: int | 
         return True
     if not decimals or not answer or tolerance <= 0:
         return False
-    significant = len(str(abs(answer.numerator) * 10**decimals // answer.denominator).lstrip("0"))
-    return significant >= len(str(int(1 / tolerance))) - 1 and gap < Fraction(1, 10**decimals)
+    shown, exact = abs(answer) * 10**decimals, abs(gold) * 10**decimals
+    if len(str(int(shown)).lstrip("0")) < len(str(int(1 / tolerance))) - 1 or answer * gold < 0:
+        return False
+    return shown == int(exact) or 2 * abs(shown - exact) <= 1
 
 
 def same(answer: Number, gold: Number, tolerance: Fraction) -> bool:

@@ -18,12 +18,12 @@ from .tokens import MAX_CHARS, Token, Unreadable, tokens
 
 _LEADS = frozenset(
     "about approximately approx roughly exactly only just nearly around usd eur rs a total value equal to equals is are it"  # noqa: SIM905
-    " the answer final result".split()
+    " the answer final result point year number".split()
 )
 _BAD_UNITS = re.compile(
     r"#|=|"
-    r"\b(?:not|wrong|squared|cubed|factorial|times|more|less|fewer|minus|plus|at|incorrect|or|and|hundred|thousand|millions?|billion"
-    r"|dozen|false|if|than|unless|isn't|maybe|perhaps|cannot|undefined|no|a\.?m|p\.?m|mod|base|is|are|to)\b|不|或|错",
+    r"\b(?:not|wrong|squared|cubed|factorial|times|more|less|fewer|minus|plus|at|incorrect|or|and|tens|hundreds?|thousands?|millions?|billions?"
+    r"|dozens?|false|if|than|unless|isn't|maybe|perhaps|cannot|undefined|no|a\.?m|p\.?m|mod|base|is|are|to)\b|不|或|错",
     re.I,
 )
 _SCALES = {
@@ -85,6 +85,15 @@ def _amount(text: str) -> str:
 
 
 _REWRITES = (
+    (re.compile(r"\+\s*/\s*-(?=\s*[\d\\(a-z])|\\text\s*\{\s*plus or minus\s*\}"), r"\\pm "),
+    (re.compile(r"(?<=\d)\s+[xX]\s+(?=\d)"), r" \\times "),
+    (re.compile(r"(?<![\d.])\.\s*(?=\\(?:overline|bar|dot)\b)"), "0."),
+    (re.compile(r"\{\s*(\\(?:sin|cos|tan|cot|sec|csc|ln|log))\s*\}"), r"\1"),
+    (re.compile(r"\\left\s*\\\{\s*\\begin\s*\{array\}\s*(?:\{[^{}]*\})?(.*)\\end\s*\{array\}\s*\\right\s*\.", re.S), r"\1"),
+    (re.compile(r"\\(?:text|mathrm)\s*\{\s*°\s*[CF]\s*\}\s*$"), ""),
+    (re.compile(r"(?<=\d)(?:\s|\\[,;! ]|~)+(?:\\(?:text|mathrm)\s*\{\s*([kM])\s*\}|([kM]))?\\Omega\s*$"), r"\\text{ \1\2ohm}"),
+    (re.compile(r"(?<=\d)(?:\s|\\[,;! ]|~)*[µμ](?=[A-Za-z]{1,3}\s*$)"), r" \\text{ micro }"),
+    (re.compile(r"(?<=\d)(?:\s|\\[,;! ]|~)+\\mu\s*\\(?:text|mathrm)\s*\{\s*([A-Za-z])\s*\}"), r"\\text{ micro \1}"),
     (re.compile(r"^(['\"“‘])(.*)(['\"”’])$", re.S), r"\2"),
     (re.compile(r"^\*{1,2}([^*]+)\*{1,2}$"), r"\1"),
     (re.compile(r"(?:\^\s*\{?\s*\\circ\s*\}?|°|\\degree)\s*(?:\\(?:text|mathrm|,)\s*\{?)?\s*[CF]\s*\}?\s*$"), ""),
@@ -106,6 +115,7 @@ def _trimmed(text: str) -> str:
     )
     if "matrix" not in text and "array" not in text:
         text = text.replace("&", " ") if "\\&" not in text else text
+    text = _unwrapped(text)
     for pattern, plain in _REWRITES:
         text = pattern.sub(plain, text)
     if text.count(")") == text.count("(") + 1 and text.endswith(")") and not re.search(r"[\[\]]", text):
@@ -113,6 +123,26 @@ def _trimmed(text: str) -> str:
     text = re.sub(r"^\s*(?:\\approx|≈|=|:|\\Rightarrow|⇒)\s*", "", text)
     text = re.sub(r"(?<=[\d}\])])\s*[.。]$", "", text)
     return text.replace("$", " ") if text.count("$") >= 2 and not re.match(r"\\?\$\s*\d", text) else text
+
+
+def _unwrapped(text: str) -> str:
+    """Of many brackets around the whole, one pair: ``(((7)))`` is ``(7)``. Linear in the text."""
+    return _of_one_pair(
+        _of_one_pair(text.replace("\\left(", "(").replace("\\right)", ")") if "((" in text or "(\\left(" in text else text, "()"), "{}"
+    )
+
+
+def _of_one_pair(text: str, pair: str) -> str:
+    opens, closes = len(text) - len(text.lstrip(pair[0])), len(text) - len(text.rstrip(pair[1]))
+    spare = min(opens, closes) - 1
+    if spare < 1:
+        return text
+    inner, depth = text[spare:-spare], 0
+    for char in inner:
+        depth += (char == pair[0]) - (char == pair[1])
+        if depth < 0:
+            return text
+    return inner if depth == 0 else text
 
 
 def readable(text: str) -> bool:
@@ -129,8 +159,8 @@ def _variants(text: str) -> list[str]:
     """The text with commas as thousands, where they can be, and as it is."""
     if "," not in text:
         return [text]
-    if re.fullmatch(r"\s*-?[1-9]\d{0,2}(?:,\d{3}){2,}(?:\.\d+)?\s*", text):
-        return [text.replace(",", "")]  # 1,000,000 can be nothing else
+    if re.fullmatch(r"\s*-?[1-9]\d{0,2}(?:(?:,\d{3}){2,}|,0\d{2})(?:\.\d+)?\s*", text):
+        return [text.replace(",", "")]  # 1,000,000 and 1,024 can be nothing else
     depth, merged, last = 0, [], 0
     for m in re.finditer(r"[(\[{)\]}]|(?<![\d.,\w])[1-9]\d{0,2}(?:,\d{3})+(?![\d,]|\.\d+,)", text):
         if m[0] in "([{":
@@ -144,7 +174,9 @@ def _variants(text: str) -> list[str]:
 
 
 def _loose(text: str) -> tuple[Node, ...]:
-    """``1000,99`` and ``1.000,99`` as decimals, in the way of half of the world."""
+    """``1000,99`` and ``1.000,99`` as decimals, in the way of half of the world; ``100,200,300`` as three values."""
+    if re.fullmatch(r"\s*[1-9]\d{0,2}(?:,[1-9]\d{2}){2,}\s*", text):
+        return (parse(tokens(text.replace(",", ", "))),)
     m = _DECIMAL_COMMA.fullmatch(text.strip().rstrip("%€$ "))
     if not m:
         return ()
@@ -163,6 +195,8 @@ def _with_unit(stream: list[Token]) -> tuple[Node, str]:
     first = next((i for i, t in enumerate(stream) if t[0] == "t" and stream[i + 1 : i + 2] != [("o", "=")]), None)
     if first and first >= 3 and stream[first - 2 : first] == [("c", "frac"), ("o", "{")]:
         first -= 2  # a unit written as a fraction
+        if stream[first - 1][0] != "n" and stream[first - 1][1] not in (")", "}", "pi"):
+            return parse(stream), ""
     if not first or not _is_unit(stream[first:]) or stream[first - 1] in (("o", "_"), ("o", "^")) or stream[first - 1] == ("o", "{"):
         return parse(stream), ""
     tail = stream[first:]
@@ -178,7 +212,7 @@ def _with_unit(stream: list[Token]) -> tuple[Node, str]:
 def _is_unit(tail: list[Token]) -> bool:
     """Words, slashes and powers only, few of them, and none that changes the meaning."""
     said = " ".join(text for kind, text in tail if kind == "t")
-    if len(said.split()) > 8 or _BAD_UNITS.search(said):
+    if len(said.split()) > 8 or re.search(r"\bof\s*$", said) or _BAD_UNITS.search(said):
         return False
     for index, (kind, text) in enumerate(tail):
         power = index > 0 and tail[index - 1][1] in ("^", "{") and text in ("1", "2", "3", "{", "}", "-", "−")

@@ -15,6 +15,8 @@ from .unicode import plain
 
 _END = re.compile(r"(?:^|\n)\s*(?:####|A:|Answer:)\s*(?P<inner>\S[^\n]*)\s*\Z", re.I)
 
+_TAGGED = re.compile(r"(?:.*\s)?<answer>(?P<inner>[^<>]+)</answer>\W*", re.S | re.I)
+
 
 def answers(gold: object) -> str | None:
     """The gold's answer text, or None where there is none to read (missing, empty, a placeholder)."""
@@ -28,6 +30,8 @@ def answers(gold: object) -> str | None:
         if found is not None:
             return found
         text = re.sub(r".*\\f?boxed\s*\{", "", text, flags=re.S)  # a box that was cut
+    if m := _TAGGED.fullmatch(text):
+        return m["inner"].strip()
     if ends := _END.search(text):
         return ends["inner"].strip()
     return text if re.search(r"[\w\\∅%!|+]|\{\s*\}|[^\x00-\x7f]", text) else None

@@ -23,8 +23,13 @@ _CJK_NUMBER = re.compile(r"(负|負)?([零〇一二三四五六七八九两兩�
 _BASE_WORDS = {"two": 2, "binary": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "octal": 8, "nine": 9, "ten": 10,
                "sixteen": 16, "hex": 16, "hexadecimal": 16}  # fmt: skip
 _WRAPPED = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\s*\{([^{}]*)\}")
-_SUBSCRIPT = re.compile(r"\(?([0-9A-Za-z]{1,64})\)?\s*_\s*\{?\s*([0-9]{1,2}|[a-z]+)\s*\}?")
+_SUBSCRIPT = re.compile(r"\(?([0-9A-Za-z]{1,64})\)?\s*_\s*\{?\s*\(?([0-9]{1,2}|[a-z]+)\)?\s*\}?")
 _SAID = re.compile(r"\(?([0-9A-Za-z]{1,64})\)?\s*[,(]?\s*(?:in\s+)?(?:base[\s-]*([0-9]{1,2}|[a-z]+)|(binary|octal|hex(?:adecimal)?))\s*\)?")
+_PRIME = r"\s*(?:\^\s*\{?\s*\\prime\s*\}?|'|′)"
+_ARC = re.compile(
+    r"(?<![\d.])(\d{1,3})\s*(?:\^\s*\{?\s*\\circ\s*\}?|°|\\degree)(?:\s|\\[,; ]|~)*"
+    rf"(\d{{1,2}}(?:\.\d+)?){_PRIME}(?!['′])(?:\s*(\d{{1,2}}(?:\.\d+)?)\s*(?:''|″|\"|\^\s*\{{\s*\\prime\s*\\prime\s*\}}))?"
+)
 _PREFIX = {"0x": 16, "0b": 2, "0o": 8}
 
 
@@ -40,6 +45,8 @@ def spelled(text: str) -> Fraction | None:
     if words[:1] in (["negative"], ["minus"]) and len(words) > 1:
         value = spelled(" ".join(words[1:]))
         return None if value is None else -value
+    if (m := re.fullmatch(r"(\d{1,9}) and (\d{1,9})/(\d{1,9})", text)) and int(m[3]):
+        return int(m[1]) + Fraction(int(m[2]), int(m[3]))
     if m := re.fullmatch(r"(\d{1,9}) (?:out of|in) (\d{1,9})", " ".join(words)):
         return Fraction(int(m[1]), int(m[2])) if int(m[2]) else None
     return _english(words)
@@ -109,6 +116,15 @@ def in_base(text: str) -> tuple[str, int] | None:
     digits = m[1].upper().lstrip("0") or "0"
     valid = 2 <= base <= 36 and m[1][0].isdigit() | (base > 10) and all(int(digit, 36) < base for digit in digits)
     return (digits, base) if valid else None
+
+
+def degrees(text: str) -> str:
+    """``22^\\circ 30'`` as ``22.5^\\circ``, minutes and seconds of arc being parts of the degree."""
+
+    def whole(m: re.Match[str]) -> str:
+        return f"({m[1]}+\\frac{{{m[2]}}}{{60}}+\\frac{{{m[3] or 0}}}{{3600}})^{{\\circ}}"
+
+    return _ARC.sub(whole, text) if "'" in text or "prime" in text or "′" in text else text
 
 
 def regrouped(text: str) -> str:

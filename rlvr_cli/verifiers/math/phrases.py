@@ -31,7 +31,9 @@ _SUBJECT = (
 )
 _ENGLISH = rf"\b{_SUBJECT}[*_\s]*(?:\([^()\n]{{0,20}}\)\s*)?{_LINK}"
 _OPTION = (
-    r"\b(?:the\s+)?(?:correct|right|best|matching|true)\s+(?:option|choice|statement|alternative|letter)\s*(?:is|:|would be|=)\s*"
+    r"\b(?:the\s+)?(?:correct|right|best|matching|true)\s+(?:option|choice|statement|alternative|letter)s?\s*(?:is|are|:|would be|=)\s*"
+    r"|\b(?:so|thus|therefore|hence),?\s+(?:the\s+)?(?:option|choice)\s+(?=[*(]{0,3}[A-J]\b)"
+    r"|\b(?:i|we)(?: would|'ll| will|'d)? go with\s+(?:option\s+|choice\s+|answer\s+)?(?=[*(\\$]{0,3}[A-J]\b)"
     r"|\b(?:i|we)(?: would|'ll| will)? "
     r"(?:choose|select|pick)\s*:?\s*"
 )
@@ -69,6 +71,9 @@ MOST = 40
 _REVERSED = re.compile(
     r"(?:\b[Oo]ption|\b[Cc]hoice|\b[Aa]nswer|\b[Ss]tatement)\s+\**\(?(?P<option>[A-J])\)?\**\s+(?:is|must"
     r" be)\s+(?:the\s+)?(?:correct|right|best|true)\b"
+    r"|(?:^|[.!?\n]\s*)\**\(?(?P<lead>[A-J])\)?\**\s+is\s+(?:correct|right)(?=\s*[.!\n]|\s*$)"
+    r"|(?<![\w$])\**\(?(?P<letter>[A-J])\)?\**\s+(?:is|must be)\s+(?:the|our|my)"
+    r"\s+(?:final\s+|correct\s+|right\s+|best\s+)?(?:answer|option|choice)\b"
     r"|(?<![\w$])(?P<inner>\$[^$\n]{1,80}\$|(?<![\d.,/])-?\d[\d.,/]{0,30}%?)\s+(?:is|must be)\s+(?:the|our|my)\s+(?:final\s+"
     r"|correct\s+|right\s+)?answer\b"
 )
@@ -78,7 +83,10 @@ _CLAUSE_END = re.compile(
     r",?\s+(?:because|since|as (?:required|desired|claimed|we|the|it|shown|expected)|which|where|so that|so\b(?! far)|hence"
     r"|therefore|thus|for (?:a|the|this|all|each|every)\b"
     r"|by (?:the|using)|and (?:we|so|this|it|you|that|he|she|they|thus|hence|therefore)\b|when|assuming|given that|from|note|but"
-    r"|although|after|obtained|meaning|corresponding|is what)\b|,\s+(?=(?!and\b|or\b|y\b|und\b|et\b|e\b|o\b|ou\b|oder\b)"
+    r"|although|after|obtained|meaning|corresponding|is what)\b"
+    r"|,\s+\\?\$?\d[\d.,]*%?\s+(?:\w+\s+){0,2}(?:less|more|fewer|higher|lower|cheaper|greater|larger"
+    r"|smaller|older|younger|longer|shorter) than\b"
+    r"|,\s+(?=(?!and\b|or\b|y\b|und\b|et\b|e\b|o\b|ou\b|oder\b)"
     r"[a-zà-ÿ]{2,}\b(?!\s*=))|\s+(?:になります|となります|です|だ|입니다|이다|이에요|है)|(?<=[\d\w}$)])\s*(?:です|となる|입니다|이다|である)|，(?=[\u4e00-\u9fff])",
     re.I,
 )
@@ -91,11 +99,14 @@ _ECHO = re.compile(
     r"^\W*(?:find|compute|evaluate|determine|solve|simplify|express|to (?:solve|find|answer)|we know|given)\b|\bscore\s*[:=]"
     r"|\b(?:grader|grading|reward|asked|asking|whether|assum\w+|(?:are|is|was|were) given|given (?:that|a|an|as)|suppose|imagine"
     r"|if the answer|restat\w+|quote[sd]?|we are told|(?:user|they|question) wants?|wants? (?:us|me|you|to (?:know|find))"
+    r"|(?:task|goal|aim|objective) is to|to begin,?|first,? i note|we start (?:with|from)|(?:our|my|the) goal|it says"
+    r"|(?:read|look at) (?:it|this|that) again"
     r"|need to (?:find|know|compute|determine|show|check|see)|must (?:find|compute|determine|show)"
     r"|have to (?:find|compute|determine)|will now|i will|i'll|we will|how many|what is|calculate the|might (?:think|say)|could be|may be"
     r"|impossible that|unlikely that|nobody|no one|(?:some|many|most|other) (?:people|students)|people (?:think|say|believe)"
     r"|might be|not sure|guess|perhaps|maybe|possibly"
-    r"|a (?:first|naive|common|wrong|typical|rough) (?:guess|answer|mistake|error|attempt))\b|已知|假设|问：|是否|如果",
+    r"|a (?:first|naive|common|wrong|typical|rough) (?:guess|answer|mistake|error|attempt))\b"
+    r"|\b(?:some|several|a few) (?:more|of them)\b|\b(?:un)?known:|已知|假设|问：|是否|如果|^\W*(?:设|求)|，求|,求",
     re.I,
 )
 # Words that only a sentence which does not conclude ("So each student ...") is suspected for.
@@ -105,6 +116,8 @@ _ECHO_UNLESS_CONCLUDING = re.compile(
     re.I,
 )
 _ANSWERS_IT = re.compile(
+    r"\b(?:the|a) \w+(?: \w+){0,3}? (?:we|i|you) (?:were|are|was) asked for\b"
+    r"|\bwhat (?:is|was) asked(?: for)?\b|\b(?:the|a) \w+(?: of \w+)? asked for\b|"
     r"\b(?:solution|answer|solves?|response)\s+(?:to|of|for)\s+(?:the|this|our|your)\s+(?:given\s+)?(?:question|problem|exercise|task)\b",
     re.I,
 )
@@ -112,7 +125,8 @@ _OPEN_QUESTION = re.compile(r"[?？]")
 _CUE = re.compile(
     r"(?:=|≈|\\approx|\bequals?|\bequal to|\bis|\bare|\bwas|\bwere|\bbe|\bgets?|\bgot|\bgives?|\byields?|\bobtains?|\bfinds?|\bhas"
     r"|\bhave|\bhad|\bleaves?|\bmakes?|\bcosts?|\bneeds?|\bpays?|\bearns?|\btotals?"
-    r"|\bof|\bprints|\breturns|\boutputs?|\bresult|\btotal|:|是|为|等于|共|有|得|にな|は|=|\bes|\best|\bist|\bsono|\bè|\bé|\bsind"
+    r"|\bof|\bprints|\breturns|\boutputs?"
+    r"|\bresult|\btotal|:|\bi\.e\.,?|\bthat is,|\bnamely,?|是|为|等于|共|有|得|にな|は|=|\bes|\best|\bist|\bsono|\bè|\bé|\bsind"
     r"|\bson)\s*(?:about|approximately|exactly|only|just|therefore|then|also|a total of|\\?\$)?\s*$",
     re.I,
 )
@@ -125,6 +139,7 @@ _FORMULA = re.compile(
 )
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
 _NOT_WORD = re.compile(rf"\b(?:not|isn't|never|cannot|can't|neither|wasn't)\b|n't\b|{FOREIGN_NOT}|ではない|아니", re.I)
+_DENIED_AFTER = re.compile(r"(?:では|じゃ)(?:ない|ありません)|[이가]\s*(?:아닙|아니다|아니에)|\bdeğil|नहीं", re.I)
 _CONCLUDING_START = re.compile(r"\W*(?:so|thus|therefore|hence|finally|altogether|in total|consequently|this means)\b", re.I)
 _CONCLUDING = re.compile(
     r"=|\b(?:so|thus|therefore|hence|total|altogether|in all|finally|result|answer|conclude|consequently|gives?|equals?|sum|overall)\b"
@@ -141,7 +156,8 @@ _NO_SOLUTION = re.compile(
 )
 _INFINITELY_MANY = re.compile(r"\b(?:has|have|are|admits?) infinitely many (?:real |integer |distinct )*solutions?\b[^,;]{0,40}$", re.I)
 _NAMED_VALUES = re.compile(
-    r"\b(?P<a>[a-z](?:_\d)?)\s*=\s*(?P<x>[^=,;]{1,40}?)\s*(?:,|;|\bor\b|\band\b)+\s*(?P<b>[a-z](?:_\d)?)\s*=\s*(?P<y>[^=,;]{1,40}?)\s*[.!]?\s*$",
+    r"\b(?P<a>[a-z](?:_\d)?)\s*=\s*(?P<x>[^=,;$]{1,40}?)[\s$]*(?:,|;|\bor\b|\band\b)+[\s$]*(?P<b>[a-z](?:_\d)?)\s*=\s*(?P<y>[^=,;$]{1,40}?)"
+    r"[\s$]*[.!]?\s*$",
     re.I,
 )
 _COMPOUND = re.compile(
@@ -165,6 +181,10 @@ def stated(text: str) -> list[tuple[int, int, str]]:
         ):
             continue
         start, end = _span(text, cue.end())
+        if _is_cut(text[start:end]) and not text[end:].strip():
+            continue
+        if _DENIED_AFTER.search(text[start:end]):
+            continue
         if text[end : end + 1] in ("?", "？"):
             continue
         inner = tidy(text[start:end])
@@ -175,12 +195,18 @@ def stated(text: str) -> list[tuple[int, int, str]]:
     return sorted(found)
 
 
+def _is_cut(text: str) -> bool:
+    """Whether a formula is opened and not closed; a single dollar may be money."""
+    opened = (text.count("\\(") > text.count("\\)"), text.count("\\[") > text.count("\\]"), text.count("$$") % 2)
+    return any(opened) and "boxed" not in text
+
+
 def _reversed(text: str) -> list[tuple[int, int, str]]:
     """``Option B is correct``, ``7 is the answer``."""
     found = []
     for m in list(_REVERSED.finditer(text, max(0, len(text) - READ_BACK)))[-MOST:]:
         if not is_echo(_line_before(text, m.start())):
-            found.append((m.start(), m.end(), (m["option"] or m["inner"]).strip("*")))
+            found.append((m.start(), m.end(), (m["option"] or m["lead"] or m["letter"] or m["inner"]).strip("*")))
     return found
 
 
@@ -227,6 +253,10 @@ def tidy(inner: str) -> str:
     if m := re.search(r"\b(?:i\.e\.|that is,|namely,?)\s*(\S.*)$", inner, re.I):
         inner = m[1]
     if m := re.search(r"\bnot\s+[^,;]{1,30}?\s*,?\s+but(?: rather)?\s+(\S.*)$", inner, re.I):
+        inner = m[1]
+    if m := re.search(
+        r"[,;.]?\s*\b(?:no,? wait|wait,? no|or rather|sorry|i mean|make that)\b[,:;]?\s*(?:it(?:'s| is)\s+)?(\S.*)$", inner, re.I
+    ):
         inner = m[1]
     for _ in range(3):
         inner = _LEAD.sub("", inner)
@@ -276,7 +306,7 @@ def is_echo(text: str) -> bool:
     """Whether the words restate the question or announce work rather than conclude."""
     if re.search(r"(?:\b(?:if|suppose|assume|assuming|whether|unless|imagine|pretend|when)\s+(?:that\s+)?|如果|假设|若)$", text, re.I):
         return True
-    sentence = re.split(r"[.!。！;；](?:\s|$)|\n", text)[-1]
+    sentence = re.split(r"[.!。！;；](?:\s|$)|\n|,\s+but\b", text)[-1]
     sentence = _ANSWERS_IT.sub("", sentence)
     return bool(
         re.search(
@@ -287,6 +317,16 @@ def is_echo(text: str) -> bool:
             re.I,
         )
     )
+
+
+_ANOTHER = re.compile(
+    r"\W*(?:\w+\s+){0,3}?(?:if|had|forgetting|omitting|without|some|many|one might|somebody|someone|students)\b.*\d", re.I
+)
+
+
+def speaks_of_another(said: str) -> bool:
+    """Whether words that end in "is wrong" speak of another value: "if one forgets the last group, one gets 25, which"."""
+    return bool(_ANOTHER.match(re.split(r"[.!?](?:\s|$)|\n", said)[-1]))
 
 
 def conclusion(text: str) -> tuple[str, str] | None:
@@ -300,9 +340,16 @@ def conclusion(text: str) -> tuple[str, str] | None:
     text = _ASIDE.sub("", text)
     text = re.sub(r"\.(\s*(?:\$\$?|\\\]|\\\)))", r"\1.", text)
     whole = text.strip().strip("*`").strip()
+    if _is_cut(whole[-LONGEST_SENTENCE:]) and "\n" not in whole:
+        return None
     if len(whole) <= 120 and "\n" not in whole and _is_answer_alone(whole):
         return whole, "whole"
+    words = text.split()[-20:]
+    if len(words) == 20 and len(set(words)) == 1:
+        return None  # a loop, not an end
     sentences = _sentences(text)
+    if said := _said_in_words(text, sentences):
+        return said, "words"
     for count, (sentence, finished) in enumerate(reversed(sentences)):
         if _NO_SOLUTION.search(sentence) and finished and not _restates(sentence) and not _OPEN_QUESTION.search(sentence):
             return "no solution", "words"
@@ -310,6 +357,8 @@ def conclusion(text: str) -> tuple[str, str] | None:
             return "infinitely many solutions", "words"
         if re.search(r"[\d$]|\\\(|\\\[", sentence):
             before = sentences[-count - 2][0] if len(sentences) > count + 1 else ""
+            if not before and _SETS_OUT.match(sentence) and not _concludes(sentence):
+                return None
             if _is_listed(text) or (_RESTATES.search(before) and not _concludes(sentence)):
                 return None
             return _closing(sentence, finished)
@@ -318,6 +367,44 @@ def conclusion(text: str) -> tuple[str, str] | None:
         if count >= 2 or _restates(sentence) or _OPEN_QUESTION.search(sentence) or not finished:
             return None
     return None
+
+
+_SETS_OUT = re.compile(r"\W*an?\s+(?!total\b|final\b)[a-z]+\s+(?:[a-z]+\s+)?(?:with|of|was|had|[a-z]{1,12}s)\b", re.I)
+_SHORT_VERDICT = re.compile(
+    r"\W*(?P<said>yes|no),?\s+(?:it|they|this|that|he|she|there)\s+(?:is|are|does|do|can|will|has|have)(?:\s*(?:not|n't))?", re.I
+)
+_VERDICT = re.compile(r"\W*(?P<so>so|thus|therefore|hence)?,?\s*(?P<said>yes|no)\s*[,:]\s+(?!\s*(?:wait|it|that|but)\b)[^,;]+$", re.I)
+_SAYS_WORD = re.compile(
+    r"\W*(?:(?P<so>so|thus|therefore|hence|finally|consequently)\b,?\s+)?(?P<subject>(?:\w+[\s-]+){1,8}?)"
+    r"(?:is|was|must be|will be|falls on|lands on|turns out to be)\s+"
+    r"(?P<said>(?:an?\s+|the\s+)?[^\W\d_]+(?:[ -][^\W\d_]+)?)$",
+    re.I,
+)
+_NO_VALUE = re.compile(
+    r"\b(?:correct|incorrect|right|wrong|done|complete|valid|invalid|clear|possible|needed|enough|true|false|found|given|known|unknown|not|no"
+    r"|above|below|here|there|it|this|that|so|also|as|in|of|to|for|\w{3,}ed|\w{3,}ing|either|maybe|perhaps|same|consistent|unique|proof)\b",
+    re.I,
+)
+
+
+def _said_in_words(text: str, sentences: list[tuple[str, bool]]) -> str | None:
+    """The verdict or the word that the last sentence of a text without numbers concludes on ("So the last ball is green")."""
+    if not sentences or not sentences[-1][1] or re.search(r"[\d$\\]", text) or len(text) > 1000:
+        return None
+    last = re.sub(r"[*_]{2,}", "", sentences[-1][0]).strip(" .!")
+    if len(sentences) == 1 and (m := _SHORT_VERDICT.fullmatch(last)):
+        return m["said"]
+    if _OPEN_QUESTION.search(last) or _NOT_WORD.search(last) or re.search(r"\b(?:or|if|unless|maybe|perhaps|depends?)\b", last, re.I):
+        return None
+    alone = len(sentences) == 1
+    if (m := _VERDICT.fullmatch(last)) and (alone or m["so"]):
+        return m["said"]
+    m = _SAYS_WORD.fullmatch(last)
+    if m is None or _restates(last):
+        return None
+    if re.search(r"\b(?:statement|claim|assertion|proposition)\s*$", m["subject"], re.I) and m["said"].casefold() in ("true", "false"):
+        return m["said"]
+    return m["said"] if m["so"] and not _NO_VALUE.search(m["said"]) else None
 
 
 def _is_answer_alone(line: str) -> bool:
@@ -400,7 +487,7 @@ def _bare(line: str) -> bool:
 
 def _closing(sentence: str, finished: bool) -> tuple[str, str] | None:
     """The last formula or number of the last sentence with one, when that sentence concludes."""
-    sentence = sentence[-LONGEST_SENTENCE:]
+    sentence = sentence[-LONGEST_SENTENCE:].replace("**", "")
     if not finished or sentence.lstrip().startswith("|") or _OPEN_QUESTION.search(sentence) or _restates(sentence):
         return None
     if re.search(r"\w\(['\"]|^\s*\{\s*\"", sentence) or (_ITEM.match(sentence) and not _concludes(sentence)):
@@ -445,7 +532,11 @@ def _closing_number(sentence: str) -> tuple[str, str] | None:
         return None if denied or len(clocks) > 1 else (clocks[-1][0].strip(), "number")
     for number in numbers[:-4:-1]:
         head, tail = sentence[: number.start()], sentence[number.end() :]
-        if _NOT_WORD.search(head[-25:]) or re.match(r"\s*(?:less|more|fewer) than|\s*(?:is|was) not|\s*(?:or|and|to|或)\s", tail):
+        if (
+            _NOT_WORD.search(head[-25:])
+            or denial.negated(head)
+            or re.match(r"\s*(?:less|more|fewer) than|\s*(?:is|was) not|\s*(?:(?:or|and|to)\s|或|和|、)", tail)
+        ):
             continue
         if denial.negated("", tail):
             continue

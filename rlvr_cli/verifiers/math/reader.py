@@ -205,8 +205,9 @@ class _Parser:
             elif self.starts_factor():
                 factors.append(self.joined(factors[-1]))
                 if factors[-1][0] == "mixed":
-                    whole, part = factors[-2], factors[-1][1]
-                    factors[-2:] = [("num", whole[1] + part, None)]
+                    whole, part, degrees = factors[-2], factors[-1][1], factors[-1][2:]
+                    number = ("num", whole[1] + part, None)
+                    factors[-2:] = [("deg", number) if degrees else number]
             else:
                 break
         return factors[0] if len(factors) == 1 else ("mul", tuple(factors))
@@ -228,6 +229,8 @@ class _Parser:
             raise Unreadable("two numbers side by side")
         at = self.at
         node = self.factor()
+        degrees = ("deg",) if node[0] == "deg" else ()  # 22\\frac12^\\circ: the sign is on the whole
+        node = node[1] if degrees and whole else node
         if (
             whole
             and self.toks[at] == ("c", "frac")
@@ -236,8 +239,8 @@ class _Parser:
         ):
             top, low = node[1][0][1], node[1][1][1][1]
             if low and top.denominator == low.denominator == 1 and top >= 0:
-                return ("mixed", top / low)
-        return node
+                return ("mixed", top / low, *degrees)
+        return ("deg", node) if degrees and whole else node
 
     def signed_factor(self) -> Node:
         sign = 1
@@ -327,6 +330,7 @@ class _Parser:
         if node[0] != "num" or node[1].denominator != 1 or node[1] < 0:
             raise Unreadable("a subscript on what is no number")
         self.accept("{")
+        bracket = self.accept("(")
         kind, text = self.next()
         if text.lower() == "base":
             kind, text = self.next()
@@ -336,6 +340,8 @@ class _Parser:
             base = NUMBER_BASES[text.lower()]
         else:
             raise Unreadable("no number base")
+        if bracket:
+            self.expect(")")
         self.accept("}")
         return ("base", str(node[1].numerator), base)
 

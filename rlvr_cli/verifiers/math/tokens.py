@@ -155,6 +155,8 @@ def _undouble(text: str) -> str:
 def _step(text: str, position: int, out: list[Token]) -> int:
     m = _LEX.match(text, position)
     kind, piece = m.lastgroup, m[m.lastgroup]
+    if kind == "cmd" and piece == "cr":
+        kind = "brk"
     if kind == "cmd":
         return _command(text, m.end(), piece, out)
     if kind == "brk":
@@ -315,10 +317,17 @@ def _word(word: str, out: list[Token]) -> None:
     elif len(word) > 1 and (m := _PARTED.fullmatch(word)):
         for part in (*m[1], m[2], *m[3]):
             out.append(("c", part) if len(part) > 1 else ("l", part))
-    elif len(word) > 1 and (lowered in LONE or lowered in _UNIT_WORDS or (len(word) > 3 and not word.isupper())):
+    elif len(word) > 1 and (lowered in LONE or _is_unit_word(word, lowered) or (len(word) > 3 and not word.isupper())):
         out.append(("t", word))
     else:
         out.extend(("l", letter) for letter in word)
+
+
+def _is_unit_word(word: str, lowered: str) -> bool:
+    """``kg`` and ``Kg``; ``Mm`` and ``mM`` are products of masses."""
+    return lowered in _UNIT_WORDS and (
+        word in (lowered, word.upper()) or (word == lowered.capitalize() and lowered not in ("mm", "mg", "ml", "mi"))
+    )
 
 
 def _by_context(word: str, lowered: str, out: list[Token]) -> Token | None:

@@ -47,6 +47,7 @@ _SUPER = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ", "012345678
 _SUB = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙₖ", "0123456789+-=()nk", strict=True))
 _SUPER_RUN = re.compile("[" + "".join(_SUPER) + "]+")
 _SUB_RUN = re.compile("[" + "".join(_SUB) + "]+")
+_SMALL_FRACTION = re.compile("([" + "".join(_SUPER) + "]+)/([" + "".join(_SUB) + "]+)")
 _KEEP = set("。¿¡") | set(_SUPER) | set(_SUB)
 
 
@@ -94,9 +95,16 @@ def mathematical(text: str) -> str:
     text = plain(text)
     if text.isascii():
         return text
+    text = _SMALL_FRACTION.sub(_small_fraction, text)
     text = _SUPER_RUN.sub(lambda m: "^{" + "".join(_SUPER[c] for c in m[0]) + "}", text)
     text = _SUB_RUN.sub(lambda m: "_{" + "".join(_SUB[c] for c in m[0]) + "}", text)
     return "".join(_math_char(char) if char > "\x7f" else char for char in text)
+
+
+def _small_fraction(m: re.Match[str]) -> str:
+    """``⁵⁄₁₂``: raised digits over lowered ones."""
+    top, low = ("".join(table[c] for c in part) for table, part in ((_SUPER, m[1]), (_SUB, m[2])))
+    return f"\\frac{{{top}}}{{{low}}}"
 
 
 def _math_char(char: str) -> str:

@@ -20,7 +20,7 @@ _WRAP = re.compile(
     r"|operatorname|boxed)\s*\{([^{}]*)\}"
 )
 _SPACING = re.compile(r"\\[,;:!> ]|\\(?:quad|qquad|left|right|displaystyle)\b|~|\$|\\\(|\\\)|\\\[|\\\]|[*_`\"]")
-_ARTICLE = re.compile(r"\b(?:an?|the|it is|it's|they are|answer|option|choice|is)\s+(?=\w{2})")
+_ARTICLE = re.compile(r"\b(?:an?|on|the|it is|it's|they are|answer|option|choice|is)\s+(?=\w{2}|an?\s)")
 _CLASSES = {
     "no solution": "no solution|no solutions|no real solution|no real solutions|no real roots|there is no solution|there are no"
     " solutions|has no solution|there no solution|none|nosolution|empty set|emptyset|"
@@ -29,8 +29,11 @@ _CLASSES = {
     " solución|no hay solución|keine lösung|keine reelle lösung|pas de solution|"
     "aucune solution|nessuna soluzione|sem solução|нет решений|해가 없다|해 없음|解なし|không có nghiệm"
     "|vô nghiệm|nil|inconsistent|no values"
-    "|no value",
-    "infinitely many": "infinitely many|infinitely many solutions|infinite solutions|infinite number of solutions|infinite|无数解|无穷多解"
+    "|no value|no solution exists|no solutions exist|no real solution exists|no real solutions exist|has no solutions|have no solution"
+    "|have no solutions|has no real solutions|has no real solution",
+    "infinitely many": "infinitely many|has infinitely many solutions|there are infinitely many"
+    "|there are infinitely many solutions|infinitely many solutions|infinite solutions|infinite number of solutions|infinite"
+    "|无数解|无穷多解"
     "|有无穷多解|无数个|infinitas soluciones|unendlich viele lösungen|une infinité de solutions",
     "all reals": "all real numbers|all reals|all real|every real number|any real number|全体实数|一切实数|所有实数|alle"
     " reellen zahlen|todos los"
@@ -43,6 +46,17 @@ _CLASSES = {
     "true": "true|正确|真|verdadero|vrai|wahr|vero|верно|正しい|참",
     "false": "false|错误|错|假|falso|faux|falsch|неверно|誤り|거짓",
 }
+_SUBJECT = re.compile(
+    r"^(?:(?:the|this|that|given)\s+)*(?:system|equations?|inequality|limit|sum|series|integral|problem|it|statement|claim|assertion|answer)"
+    r"(?:\s+of\s+equations)?\s+(?:is\s+)?(?=\w)",
+    re.I,
+)
+_VERDICT = re.compile(r"(yes|no|true|false)\b\s*[,.;:!-]\s*(\S.*)", re.I)
+_WAVERS = re.compile(
+    r"\b(?:yes|no|true|false|or|maybe|perhaps|but|unless|if|when|depend\w*|sometimes"
+    r"|wait|actually|both|neither|unclear|unknown|not sure)\b",
+    re.I,
+)
 _CLASS_OF = {phrase.casefold(): name for name, phrases in _CLASSES.items() for phrase in phrases.split("|")}
 _LETTERS = re.compile(r"\(?([A-Z])\)?(?:\s*(?:,|;|/|&|\+|and|or|和|與|与|及)?\s*\(?([A-Z])\)?)*")
 _MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
@@ -91,8 +105,16 @@ def meaning(text: str) -> str | None:
     return (
         _CLASS_OF.get(short.casefold())
         or _CLASS_OF.get(normal(text))
+        or _CLASS_OF.get(_SUBJECT.sub("", short).casefold())
+        or _explained(short)
         or ("no solution" if short.replace(" ", "") in ("\\emptyset", "\\varnothing", "\\{\\}") else None)
     )
+
+
+def _explained(short: str) -> str | None:
+    """The class of ``Yes, it converges``: a verdict, then words that do not waver."""
+    m = _VERDICT.fullmatch(short)
+    return m[1].casefold() if m and len(m[2].split()) > 1 and not re.search(r"\d", m[2]) and not _WAVERS.search(m[2]) else None
 
 
 def same_words(answer: str, gold: str) -> bool:
@@ -115,12 +137,12 @@ def letters(text: str, *, lone: bool = False) -> str | None:
     """The option letters an answer names, sorted; ``lone``: "E: because" names E too. None for anything else."""
     if len(text) > 400:
         return None
-    short = bare(re.sub(r"^\s*(?:option|choice|answer|选项|选)\s*", "", bare(text), flags=re.I))
+    short = bare(re.sub(r"^\s*(?:option|choice|answer|选项|选)\s*|\s*(?:选项|項|项)$", "", bare(text), flags=re.I))
     if m := re.fullmatch(r"\(?([a-z])\)", short):
         return m[1].upper()
     if (
         lone
-        and (m := re.match(r"\(?([A-Z])\)?\s*(?:[:：.)\-]|\s-)\s*\S", short))
+        and (m := re.match(r"\(?([A-Z])\)?\s*(?:[:：.)\-]|\s-|\s\((?=[a-z]{2}))\s*\S", short))
         and not re.match(r"[A-Z]\s*-\s*\d|[A-Z]\s*\(\s*-?\d", short)
     ):
         return m[1]
@@ -152,7 +174,7 @@ def date(text: str) -> tuple[int | None, int, int] | None:
     short = bare(text).casefold()
     if m := re.fullmatch(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})", short):
         return int(m[1]), int(m[2]), int(m[3])
-    words = re.findall(r"[a-z]+|\d+", re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", short))
+    words = re.findall(r"[a-z]+|\d+", re.sub(r"(?<=\d)\s*(?:\^\s*\{?)?\s*(?:st|nd|rd|th)\b", "", short))
     month = [i for i, name in enumerate(_MONTHS, 1) for w in words if w == name or (len(w) >= 3 and name.startswith(w))]
     numbers = [int(w) for w in words if w.isdigit()]
     others = [w for w in words if not w.isdigit() and not any(name.startswith(w) for name in _MONTHS) and w not in ("of", "the")]
