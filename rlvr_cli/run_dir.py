@@ -350,6 +350,13 @@ def status_of(path: Path) -> dict[str, Any]:
     return told
 
 
+def kept(path: Path) -> tuple[int, float] | None:
+    """(step, held-out accuracy) of the model in ``final/``: what the run came to, wherever it is said; None where none was measured."""
+    told = read_json(path / "final" / "metrics.json")
+    step, accuracy = told.get("step"), told.get("eval/accuracy")
+    return None if step is None or accuracy is None else (step, accuracy)
+
+
 def runs(parent: Path) -> Iterator[Path]:
     """Every run in a folder, newest last; sweeps' jobs one level down too."""
     if not parent.is_dir():

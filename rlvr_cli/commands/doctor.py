@@ -102,6 +102,7 @@ def examine_run(folder: Path) -> list[dict[str, Any]]:
 def metric_illnesses(folder: Path) -> Iterator[dict[str, Any]]:
     """What the curves of a run say, whether or not it finished."""
     from rlvr_cli.commands.runs import read_lines
+    from rlvr_cli.run_dir import kept
 
     metrics = read_lines(folder / "metrics.jsonl")
     last = [m for m in metrics if "reward" in m][-20:]
@@ -129,7 +130,9 @@ def metric_illnesses(folder: Path) -> Iterator[dict[str, Any]]:
     accuracy = [m["eval/accuracy"] for m in metrics if isinstance(m.get("eval/accuracy"), (int, float))]
     if accuracy and max(accuracy) - accuracy[-1] > 0.05:
         what = f"held-out accuracy fell from {max(accuracy):.3f} to {accuracy[-1]:.3f} while training went on"
-        yield {"name": "past the peak", "what": what, "do": "final/ holds the best; a lower learning rate or fewer steps next time"}
+        held = kept(folder)
+        best = "final/ holds the best; " if held and held[1] > accuracy[-1] else ""
+        yield {"name": "past the peak", "what": what, "do": f"{best}a lower learning rate or fewer steps next time"}
 
 
 def say(found: list[dict[str, Any]], as_json: bool, *, nothing: str) -> int:

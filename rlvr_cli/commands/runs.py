@@ -49,10 +49,10 @@ def run(argv: list[str]) -> int:
 
 
 def summary(path: Path) -> dict[str, Any]:
-    """What became of one run, from its status and its metrics."""
-    from rlvr_cli.run_dir import status_of
+    """What became of one run, from its status and its metrics; ``accuracy`` is that of the model in ``final/``, else the last measured."""
+    from rlvr_cli.run_dir import kept, status_of
 
-    status, metrics = status_of(path), read_lines(path / "metrics.jsonl")
+    status, metrics, in_final = status_of(path), read_lines(path / "metrics.jsonl"), kept(path)
     accuracy = [m["eval/accuracy"] for m in metrics if isinstance(m.get("eval/accuracy"), (int, float))]
     rewards = [m["reward"] for m in metrics if isinstance(m.get("reward"), (int, float))]
     return {
@@ -61,7 +61,8 @@ def summary(path: Path) -> dict[str, Any]:
         "state": status["state"],
         "steps": max((int(m.get("step") or 0) for m in metrics), default=0),
         "accuracy_before": accuracy[0] if accuracy else None,
-        "accuracy": accuracy[-1] if accuracy else None,
+        "accuracy": in_final[1] if in_final else accuracy[-1] if accuracy else None,
+        "last_accuracy": accuracy[-1] if accuracy else None,
         "best_accuracy": max(accuracy, default=None),
         "reward": rewards[-1] if rewards else None,
         "seconds": status.get("seconds"),
@@ -86,7 +87,8 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 def line(one: dict[str, Any]) -> tuple[str, ...]:
     """One run as the columns of the table."""
-    accuracy = "" if one["accuracy"] is None else f"{one['accuracy_before']:.3f} -> {one['accuracy']:.3f}"
+    shown = [f"{one[key]:.3f}" for key in ("accuracy_before", "accuracy") if one[key] is not None]
+    accuracy = " -> ".join(shown)
     reward = "" if one["reward"] is None else f"{one['reward']:.2f}"
     minutes = "" if not one["seconds"] else f"{one['seconds'] / 60:.1f}"
     return one["run"], one["state"], str(one["steps"]), accuracy, reward, minutes, (one["started"] or "")[:16].replace("T", " ")

@@ -134,8 +134,8 @@ def launch(frozen: Any, plan: Any, composed: Any, args: argparse.Namespace) -> i
     view.say(f"run {folder.path}" + (f", attempt {folder.attempt}" if folder.attempt > 1 else ""))
     try:
         outcome = Attempt(frozen, plan, folder.path, attempt=folder.attempt, view=view).run()
-        judged = held_out(folder.path)
-        facts = {"accuracy": max(accuracy for _, accuracy in judged)} if judged else {}
+        kept = run_dir.kept(folder.path)
+        facts = {"accuracy": kept[1]} if kept else {}
         folder.set_status(outcome.state, sentence=outcome.sentence, seconds=round(time.monotonic() - started, 1), **facts)
     finally:
         folder.release()
@@ -152,10 +152,11 @@ def held_out(path: Path) -> list[tuple[int, float]]:
 
 def gain(path: Path) -> str:
     """What the run was for, before and after: accuracy, or the held-out loss and the pairs told apart of a stage without it."""
+    from rlvr_cli import run_dir
+
     judged = held_out(path)
     if judged:
-        kept = json.loads((path / "final" / "metrics.json").read_text()).get("step") if (path / "final" / "metrics.json").exists() else None
-        step, accuracy = next((pair for pair in judged if pair[0] == kept), max(judged, key=lambda pair: (pair[1], pair[0])))
+        step, accuracy = run_dir.kept(path) or judged[-1]
         return f"held-out accuracy {judged[0][1]:.3f} -> {accuracy:.3f} (step {step})"
     lines = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     named = (("held-out loss", "eval/loss"), ("pairs told apart", "eval/pair_accuracy"))

@@ -15,26 +15,22 @@ WASTED = 0.3  # share of tokens without signal that is worth a sentence
 DEAD, CUT, COLLAPSED, FELL = 0.6, 0.3, 0.05, 0.05
 
 
-def kept(run: RunData) -> HeldOutPoint | None:
-    """The evaluation of the model that ``final/`` holds: the earliest of the best."""
-    return max(run.held_out, key=lambda p: (p.accuracy, -p.step)) if run.held_out else None
-
-
 def verdict(run: RunData) -> str:
-    """Accuracy before and after with n and interval, or why there is none."""
-    first, best = (run.held_out[0], kept(run)) if run.held_out else (None, None)
-    if first is None or best is None:
+    """Accuracy before and in ``final/`` with n and interval, or why there is none."""
+    first, held = (run.held_out[0] if run.held_out else None), run.kept
+    if first is None or held is None:
         return f"No held-out accuracy was measured in {run.name}; a training reward alone says little." + ended(run)
-    if best.step == first.step:
-        if len(run.held_out) == 1:
-            return (
-                f"Held-out accuracy is {said(first)} (n={first.n or '?'}, step {first.step}); it was measured once, so no gain can be told."
-                + ended(run)
-            )
+    if len(run.held_out) == 1 and held.step == first.step:
+        once = "it was measured once, so no gain can be told."
+        return f"Held-out accuracy is {said(first)} (n={first.n or '?'}, step {first.step}); {once}" + ended(run)
+    if held.step == first.step:
         return f"Held-out accuracy did not rise: it began at {said(first)} and never was higher (n={first.n or '?'})." + ended(run)
-    apart = " The two intervals overlap, so this may be chance." if best.low <= first.high else ""
-    size = f"n={best.n or '?'}, steps {first.step} to {best.step}"
-    return f"Held-out accuracy rose from {said(first)} to {said(best)} ({size}).{apart}" + ended(run)
+    apart = " The two intervals overlap, so this may be chance." if held.low <= first.high and first.low <= held.high else ""
+    size = f"n={held.n or '?'}, steps {first.step} to {held.step}"
+    if held.accuracy == first.accuracy:
+        return f"Held-out accuracy did not rise: it is {said(held)} as before ({size})." + ended(run)
+    way = "rose" if held.accuracy > first.accuracy else "fell"
+    return f"Held-out accuracy {way} from {said(first)} to {said(held)} ({size}).{apart}" + ended(run)
 
 
 def said(point: HeldOutPoint) -> str:
@@ -43,12 +39,19 @@ def said(point: HeldOutPoint) -> str:
 
 
 def ended(run: RunData) -> str:
-    """A sentence where the run did not finish."""
-    state = run.status.get("state")
-    if state in (None, "finished", "unknown"):
+    """A sentence where the run did not finish.
+
+    >>> from pathlib import Path
+    >>> ended(RunData(Path("a"), status={"state": "interrupted", "sentence": "interrupted; the last checkpoint is kept"}))
+    ' The run was interrupted; the last checkpoint is kept.'
+    """
+    state, why = str(run.status.get("state")), str(run.status.get("sentence") or "")
+    words = {"running": "is still running", "interrupted": "was interrupted", "failed": "failed", "died": "died without a last word"}
+    if state not in words:
         return ""
-    why = run.status.get("sentence")
-    return f" The run {'is still running' if state == 'running' else state}{f': {why}' if why and state != 'running' else ''}."
+    why = "" if state in ("running", "died") else why.removeprefix("interrupted").removeprefix("; ").rstrip(".")
+    mark = "; " if state == "interrupted" else ": "
+    return f" The run {words[state]}{mark if why else ''}{why}."
 
 
 def tail_mean(run: RunData, key: str) -> float | None:
@@ -80,9 +83,11 @@ def from_evaluations(run: RunData) -> list[tuple[str, str]]:
 def from_curves(run: RunData) -> list[tuple[str, str]]:
     """The field's usual illnesses, where their mark is there."""
     found = []
-    best, last = kept(run), run.held_out[-1] if run.held_out else None
+    best = max(run.held_out, key=lambda p: (p.accuracy, -p.step), default=None)
+    last = run.held_out[-1] if run.held_out else None
     if best and last and best.accuracy - last.accuracy > FELL and last.accuracy < best.low:
-        text = f"Accuracy fell from its peak, {said(best)} at step {best.step}, to {said(last)} at step {last.step}; final/ holds the peak."
+        holds = "; final/ holds the peak" if run.final and run.kept and run.kept.step == best.step else ""
+        text = f"Accuracy fell from its peak, {said(best)} at step {best.step}, to {said(last)} at step {last.step}{holds}."
         found.append(("warn", text))
     checks = (
         ("frac_reward_zero_std", lambda v: v > DEAD, "{:.0%} of the last groups carried no signal (all their completions scored alike)."),

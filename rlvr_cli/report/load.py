@@ -45,6 +45,7 @@ class RunData:
     unjudged: Counter[str] = field(default_factory=Counter)
     status: dict[str, Any] = field(default_factory=dict)
     env: dict[str, Any] = field(default_factory=dict)
+    final: dict[str, Any] = field(default_factory=dict)
     evals: dict[str, dict[str, Any]] = field(default_factory=dict)
     choices: dict[str, str] = field(default_factory=dict)
     command: str = ""
@@ -61,21 +62,29 @@ class RunData:
     @property
     def held_out(self) -> list[HeldOutPoint]:
         """Every held-out evaluation during training, with its interval."""
-        points = []
-        for m in self.metrics:
-            if not is_number(m.get("eval/accuracy")) or not is_number(m.get("step")):
-                continue
-            n = int(m["eval/n"]) if is_number(m.get("eval/n")) else None
-            low, high = wilson(round(m["eval/accuracy"] * n), n) if n else (m.get("eval/ci95_low"), m.get("eval/ci95_high"))
-            known = is_number(low) and is_number(high)
-            points.append(HeldOutPoint(m["step"], m["eval/accuracy"], low if known else 0.0, high if known else 1.0, n))
-        return points
+        return [point for m in self.metrics if (point := point_of(m)) is not None]
+
+    @property
+    def kept(self) -> HeldOutPoint | None:
+        """The evaluation of the model in ``final/``, as the model's own ``metrics.json`` says; the last one where there is none yet."""
+        return point_of(self.final) or (self.held_out[-1] if self.held_out else None)
 
     @property
     def terms(self) -> list[str]:
         """Names of the reward terms that were logged."""
         names = dict.fromkeys(k.split("/")[1] for m in self.metrics for k in m if k.startswith("rewards/") and k.endswith("/mean"))
         return list(names)
+
+
+def point_of(told: dict[str, Any]) -> HeldOutPoint | None:
+    """The held-out evaluation in a line of metrics or in a model's ``metrics.json``."""
+    step, accuracy = told.get("step"), told.get("eval/accuracy")
+    if not is_number(accuracy) or not is_number(step):
+        return None
+    n = int(told["eval/n"]) if is_number(told.get("eval/n")) else None
+    low, high = wilson(round(accuracy * n), n) if n else (told.get("eval/ci95_low"), told.get("eval/ci95_high"))
+    known = is_number(low) and is_number(high)
+    return HeldOutPoint(step, accuracy, low if known else 0.0, high if known else 1.0, n)
 
 
 def is_number(value: Any) -> bool:
@@ -96,6 +105,7 @@ def load_run(path: Path) -> RunData:
         unjudged=count_unjudged(path / "samples.jsonl"),
         status=status_of(path),
         env=read_object(path / "env.json"),
+        final=read_object(path / "final" / "metrics.json"),
         evals={name: summary for name, summary in evals.items() if summary},
         choices=read_object(path / "fingerprint.json").get("choices") or {},
         command=read_text(path / "command.txt").strip(),

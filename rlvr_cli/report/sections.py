@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any
 
 from rlvr_cli.report.chart import Line, chart
-from rlvr_cli.report.findings import findings, kept, said, verdict
+from rlvr_cli.report.findings import findings, said, verdict
 from rlvr_cli.report.load import RunData, is_number
 
 LONGEST = 4000
@@ -42,7 +42,7 @@ def head(runs: Sequence[RunData]) -> str:
             f'<ul class="findings">{items}</ul>' if items else ""
         )
     best = [r for r in runs if r.held_out]
-    lead = max(best, key=lambda r: kept(r).accuracy) if best else None
+    lead = max(best, key=lambda r: r.kept.accuracy) if best else None
     first = (
         f"{esc(lead.name)} is the best of {len(runs)} runs: {unbroken(esc(verdict(lead)))}"
         if lead
@@ -69,21 +69,21 @@ def facts_of(run: RunData) -> str:
 
 def ranking(runs: Sequence[RunData]) -> str:
     """A row a run, best first."""
-    order = sorted(runs, key=lambda r: -(kept(r).accuracy if r.held_out else -1))
+    order = sorted(runs, key=lambda r: -(r.kept.accuracy if r.held_out else -1))
     rows = []
     for run in order:
-        best, first = kept(run), run.held_out[0] if run.held_out else None
+        held, first = run.kept, run.held_out[0] if run.held_out else None
         cells = [
             said(first) if first else "not measured",
-            said(best) if best else "not measured",
-            best.n if best else "",
-            best.step if best else "",
+            said(held) if held else "not measured",
+            held.n if held else "",
+            held.step if held else "",
         ]
         warnings = sum(kind == "warn" for kind, _ in findings(run))
         cells += [run.status.get("state", ""), f"{warnings} warning{'s' * (warnings > 1)}" if warnings else ""]
         mark = f'<span class="mark c{list(runs).index(run) % 8}"></span>'
         rows.append(f'<tr><td class="key">{mark}{esc(run.name)}</td>' + "".join(f"<td>{esc(c)}</td>" for c in cells) + "</tr>")
-    return table(["run", "before", "best, in final/", "n", "at step", "state", ""], rows, kind="rank")
+    return table(["run", "before", "in final/", "n", "at step", "state", ""], rows, kind="rank")
 
 
 def table(headings: Sequence[str], rows: Sequence[str], *, kind: str = "") -> str:

@@ -99,3 +99,21 @@ def test_a_spoilt_record_does_not_stop_the_page(spoil: str, rlvr: Callable, here
     (path / spoil).write_text("{ not json\n[1, 2]\n")
     assert rlvr("show", "outputs/one").code == 0
     assert rlvr("runs").code == 0
+
+
+def test_what_a_run_came_to_is_its_final_model_everywhere(rlvr: Callable, here: Path) -> None:
+    """A stage that keeps its last model: ``rlvr runs``, the closing line and a sweep's row all say what ``final/`` holds, not the peak."""
+    from rlvr_cli.commands.train import gain
+
+    path = make_run("one")
+    with (path / "metrics.jsonl").open("a") as file:
+        file.write('\n{"step": 12, "eval/accuracy": 0.6}\n')
+    (path / "final" / "metrics.json").write_text(json.dumps({"step": 12, "eval/accuracy": 0.6, "eval/n": 100}))
+    assert run_dir.kept(path) == (12, 0.6)
+    assert rlvr("runs").out.splitlines()[1].split()[3:6] == ["0.400", "->", "0.600"]
+    told = json.loads(rlvr("runs", "--json").out)
+    assert (told["accuracy"], told["last_accuracy"], told["best_accuracy"]) == (0.6, 0.6, 0.95)
+    assert gain(path) == "held-out accuracy 0.400 -> 0.600 (step 12)"
+    (path / "final" / "metrics.json").write_text(json.dumps({"step": 10, "eval/accuracy": 0.95, "eval/n": 100}))
+    assert gain(path) == "held-out accuracy 0.400 -> 0.950 (step 10)"
+    assert rlvr("runs").out.splitlines()[1].split()[3:6] == ["0.400", "->", "0.950"]

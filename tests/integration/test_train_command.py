@@ -55,6 +55,8 @@ def test_run_folder_explains_itself(finished):
     assert (run / "checkpoints" / "step_2" / "metrics.json").exists()
     assert (run / "final" / "model.safetensors").exists() and (run / "last" / "model.safetensors").exists()
     assert (run / "logs" / "rank0.1.log").exists() and (run / "logs" / "launcher.1.log").exists()
+    kept = json.loads((run / "final" / "metrics.json").read_text())
+    assert json.loads((run / "status.json").read_text())["accuracy"] == kept["eval/accuracy"]
     assert "auto" not in (run / "config.yaml").read_text().split("seed:")[0]
     assert "rlvr train run.name=short" in (run / "command.txt").read_text()
 

@@ -19,7 +19,8 @@ from rlvr_cli.report.page import page
 HOSTILE = '</pre><script>alert(1)</script><img src=x onerror="alert(2)"> \u202e \x1b[31m <svg onload=alert(3)> {{7*7}} &lt;'
 
 
-def make_run(root, name, *, accuracy=((0, 0.4), (50, 0.9)), n=200, samples=(), steps=60, config=None, **metrics):
+def make_run(root, name, *, accuracy=((0, 0.4), (50, 0.9)), n=200, samples=(), steps=60, config=None, keep=None, **metrics):
+    """keep: which of the evaluations is that of final/; the best one where it is None."""
     run = root / name
     run.mkdir(parents=True)
     lines = [{"step": s, "reward": 0.3 + s / 200, "rewards/correct/mean": 0.3 + s / 200, **metrics} for s in range(1, steps + 1)]
@@ -27,6 +28,10 @@ def make_run(root, name, *, accuracy=((0, 0.4), (50, 0.9)), n=200, samples=(), s
     lines.sort(key=lambda line: line["step"])
     (run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     (run / "samples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in samples))
+    if accuracy:
+        step, share = accuracy[keep] if keep is not None else max(accuracy, key=lambda pair: (pair[1], -pair[0]))
+        (run / "final").mkdir()
+        (run / "final" / "metrics.json").write_text(json.dumps({"step": step, "eval/accuracy": share, "eval/n": n}))
     (run / "config.yaml").write_text(yaml.safe_dump(config or {"seed": 0, "model": {"path": "m"}}))
     return run
 
@@ -82,6 +87,39 @@ def test_verdict_names_both_ends_n_and_interval(tmp_path):
 )
 def test_verdict_does_not_flatter(tmp_path, accuracy, said):
     assert said in verdict(load_run(make_run(tmp_path, "a", accuracy=accuracy)))
+
+
+def test_the_verdict_is_of_the_model_in_final(tmp_path):
+    """A stage that keeps its last model does not get the accuracy of a better one on the way."""
+    last = load_run(make_run(tmp_path, "last", accuracy=((0, 0.3), (40, 0.8), (60, 0.5)), keep=-1))
+    assert verdict(last).startswith("Held-out accuracy rose from 30.0%") and "to 50.0% [43.1, 56.9] (n=200, steps 0 to 60)" in verdict(last)
+    assert "final/ holds" not in " ".join(text for _, text in findings(last))
+    fallen = load_run(make_run(tmp_path, "fallen", accuracy=((0, 0.8), (60, 0.5)), keep=-1))
+    assert verdict(fallen).startswith("Held-out accuracy fell from 80.0%")
+    same = load_run(make_run(tmp_path, "same", accuracy=((0, 0.5), (60, 0.5)), keep=-1))
+    assert "did not rise: it is 50.0%" in verdict(same)
+    best = load_run(make_run(tmp_path, "best", accuracy=((0, 0.3), (40, 0.8), (60, 0.5))))
+    assert "final/ holds the peak" in " ".join(text for _, text in findings(best))
+    assert "<td>50.0%" in page([last, best]) and "<td>80.0%" in page([last, best])
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (
+            {"state": "interrupted", "sentence": "interrupted; no checkpoint was written yet"},
+            "was interrupted; no checkpoint was written yet.",
+        ),
+        ({"state": "interrupted", "sentence": "interrupted"}, " The run was interrupted."),
+        ({"state": "failed", "sentence": "rank 0: no memory."}, " The run failed: rank 0: no memory."),
+        ({"state": "running", "sentence": "x"}, " The run is still running."),
+        ({"state": "died"}, " The run died without a last word."),
+    ],
+)
+def test_how_a_run_ended_is_a_sentence(status, said, tmp_path):
+    run = load_run(make_run(tmp_path, "a"))
+    run.status = status
+    assert verdict(run).endswith(said)
 
 
 def test_a_collapse_is_named(tmp_path):
