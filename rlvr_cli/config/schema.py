@@ -643,7 +643,7 @@ class Sample(Group):
     pick: Literal["all", "shortest", "random"] = "all"
     """Which accepted completions of a prompt stay, with ``per_prompt``: every one, the shortest, or random ones."""
     per_prompt: int = Field(default=1, ge=1)
-    """How many a prompt: accepted completions when ``pick`` chooses, or pairs."""
+    """How many a prompt: accepted completions when ``pick`` chooses, or pairs, in which the side with fewer texts is used again."""
     balance: str | None = None
     """Column (``difficulty``) whose levels keep equally many prompts, as many as the rarest level has; null keeps all."""
     balance_ratio: float = Field(default=1.0, ge=1)

@@ -8,6 +8,7 @@ Plain functions on records of :mod:`.heldout`. A whole line of each kind of file
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -74,7 +75,11 @@ def balanced(records: Sequence[Record], levels: Mapping[str, Any], *, seed: int,
 
 
 def pairs(records: Sequence[Record], *, pick: str, per_prompt: int, seed: int, say: Say) -> list[dict[str, Any]]:
-    """Right against wrong completions of the same prompt; what could not be judged is neither."""
+    """Right against wrong completions of the same prompt, no pair twice; what could not be judged is neither.
+
+    The side with fewer texts is used again: a prompt has one way to be right and many to be wrong, and a reward model learns from
+    every one of them.
+    """
     made = []
     groups = by_prompt(records)
     for row_id, group in groups.items():
@@ -83,7 +88,9 @@ def pairs(records: Sequence[Record], *, pick: str, per_prompt: int, seed: int, s
         wrong = distinct([r for r in group if not r["correct"] and not r["unjudged"]])
         right = sorted(right, key=lambda r: (r["tokens"], r["sample"])) if pick == "shortest" else rng.sample(right, len(right))
         wrong = rng.sample(wrong, len(wrong))
-        made += [pair_line(good, bad) for good, bad in list(zip(right, wrong, strict=False))[:per_prompt]]
+        if right and wrong:
+            wanted = min(per_prompt, max(len(right), len(wrong)))
+            made += [pair_line(good, bad) for good, bad in itertools.islice(zip(itertools.cycle(right), itertools.cycle(wrong)), wanted)]
     with_one = len({line["row_id"] for line in made})
     say(f"{len(made)} pairs from {with_one} of {len(groups)} prompts; the others were all right, all wrong or not judged")
     return made

@@ -154,3 +154,17 @@ def test_a_looser_balance_keeps_more_than_the_rarest_level_has() -> None:
     sizes = {ratio: [sum(levels[r["row_id"]] == level for r in kept) for level in (0, 1, 2)]
              for ratio in (1.0, 3.0) for kept in [balanced(records, levels, seed=0, say=str, ratio=ratio)]}  # fmt: skip
     assert sizes == {1.0: [2, 2, 2], 3.0: [6, 4, 2]}
+
+
+def test_every_wrong_answer_can_stand_against_the_one_right_one() -> None:
+    from rlvr_cli.evaluation.rejection import pairs
+
+    def record(i: int, text: str, right: bool) -> dict:
+        shared = {"row_id": "a", "prompt": "1+1?", "tokens": 1, "answer": "2", "truncated": False, "unjudged": False}
+        return {**shared, "sample": i, "completion": text, "correct": right, "total": float(right)}
+
+    records = [record(i, text, text == "2") for i, text in enumerate(["2", "3", "2", "4", "5", "4"])]
+    kept = {n: pairs(records, pick="all", per_prompt=n, seed=0, say=str) for n in (1, 2, 9)}
+    assert {n: len(made) for n, made in kept.items()} == {1: 1, 2: 2, 9: 3}, "no pair twice"
+    assert {line["chosen"] for line in kept[9]} == {"2"} and {line["rejected"] for line in kept[9]} == {"3", "4", "5"}
+    assert pairs(records[:1], pick="all", per_prompt=3, seed=0, say=str) == []
