@@ -74,8 +74,10 @@ SMALL = [
     "dataset.eval_count=300", "trainer.samples_per_step=0", "trainer.max_steps=1000", "guard.entropy.action=off",
 ]  # fmt: skip
 LONGER = {"terms": 2, "terms_max": 4}
-SMOLLM2 = ["recipe=smollm2_arithmetic", "trainer.save_steps=0", "trainer.max_steps=60", "trainer.samples_per_step=0"]
-PLAIN = ["optimizer.lr_scheduler_type=constant", "optimizer.learning_rate=3e-5", "algorithm.epsilon_high=0.2", "guard.entropy.action=off"]
+# Threads are given, so that two runs side by side do not wait for each other's.
+SMOLLM2 = ["recipe=smollm2_arithmetic", "trainer.save_steps=0", "trainer.eval_steps=8", "trainer.samples_per_step=0", "hardware.threads=1"]
+ONCE = ["algorithm.num_iterations=1", "trainer.max_steps=60"]
+PLAIN = [*ONCE, "optimizer.lr_scheduler_type=constant", "algorithm.epsilon_high=0.2", "guard.entropy.action=off"]
 STOP = ["guard.entropy.action=stop_at_best", "guard.early_stop_evals=2"]
 
 STUDIES = {
@@ -131,9 +133,8 @@ STUDIES = {
             "smollm2_clip_higher": [*PLAIN, "algorithm.epsilon_high=0.28", "algorithm.num_iterations=2"],
             "smollm2_entropy": [*PLAIN, "algorithm.use_adaptive_entropy=true", "algorithm.entropy_target=0.2"],
             "smollm2_dynamic": [*PLAIN, "algorithm.dynamic_sampling.max_rounds=2"],
-            "smollm2_decay": ["optimizer.learning_rate=3e-5"],
-            "smollm2_reuse": ["optimizer.learning_rate=3e-5", "algorithm.num_iterations=2", *STOP],
-            "smollm2_curriculum": ["optimizer.learning_rate=3e-5", "curriculum=pass_rate", *STOP],
+            "smollm2_decay": ONCE,
+            "smollm2_curriculum": [*ONCE, "curriculum=pass_rate", *STOP],
             "smollm2_stop": [*PLAIN, *STOP],
         },
         SMOLLM2,

@@ -119,10 +119,8 @@ class Sampling:
         return rows
 
     def log(self, trained: int) -> None:
-        """This generation's metrics, in TRL's lists, and the run's totals, which are not averaged."""
+        """This generation's metrics, in TRL's lists."""
         metrics = self.trainer._metrics["train"]
-        metrics["tokens/generated"], metrics["tokens/no_signal"] = [self.ledger.generated], [self.ledger.no_signal]
-        metrics["tokens/no_signal_share"] = [self.ledger.no_signal / max(1, self.ledger.generated)]
         for name, value in self.cost.items():
             metrics[f"dynamic_sampling/{name}"].append(value)
         if self.dynamic:
@@ -130,6 +128,11 @@ class Sampling:
         if self.choice and self.choice.replaces:
             for name, value in self.choice.measured().items():
                 metrics[f"curriculum/{name}"].append(value)
+
+    def totals(self) -> dict[str, float]:
+        """The run's tokens up to here, for every line: a step that trains on an earlier generation has them too."""
+        generated, no_signal = self.ledger.generated, self.ledger.no_signal
+        return {"tokens/generated": generated, "tokens/no_signal": no_signal, "tokens/no_signal_share": no_signal / max(1, generated)}
 
     # ------------------------------------------------------------------------------------------------- rows and ranks
 

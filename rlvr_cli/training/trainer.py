@@ -152,7 +152,7 @@ class RLVRTrainer(GRPOTrainer):
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """TRL's log line, with where the time went and whatever callbacks left in ``extras``."""
         if "loss" in logs:
-            logs.update(self.clock())
+            logs.update(self.clock() | self.sampling.totals())
         logs.update(self.extras)
         self.extras = {}
         super().log(logs, start_time)

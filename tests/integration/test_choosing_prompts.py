@@ -74,7 +74,9 @@ def test_batches_are_whole_tokens_counted_and_a_resume_exact(model: Path, tmp_pa
     whole = tmp_path / "whole"
     assert train(freeze(whole, model, **groups)) == 0, (whole / "failure.json").read_text()
     coherent(whole, 2)
-    asked = [m for m in lines(whole)[1:] if "dynamic_sampling/rounds" in m]
+    steps = lines(whole)[1:]
+    assert [m["step"] for m in steps if "tokens/generated" in m] == list(range(1, 7)), "also where a step trains on an earlier generation"
+    asked = [m for m in steps if "dynamic_sampling/rounds" in m]
     assert len(asked) == 6 // algorithm.get("num_iterations", 1)
     assert any(m["dynamic_sampling/dead_before"] > m["dynamic_sampling/dead_after"] for m in asked)
     for m in asked:
