@@ -1,7 +1,7 @@
 """Which prompts to ask: dynamic sampling, pass rates, replay and a difficulty schedule, each where its illness is there to be seen.
 
     python benchmarks/ablation_sampling.py hopeless      one training prompt in ten can be solved at all
-    python benchmarks/ablation_sampling.py levels        sums of two to four numbers, mixed from the start or easy ones first
+    python benchmarks/ablation_sampling.py levels        sums of two to six numbers, mixed from the start or easy ones first
 
 The runs, the budget in generated tokens and the tables are `benchmarks/ablations.py`'s, with its options (`--seeds`, `--arms`, `--tokens`).
 ``hopeless`` trains on a file made here: sums of two-digit numbers, nine times as many of three-digit ones that the start model never
@@ -15,7 +15,7 @@ import random
 from pathlib import Path
 
 import ablations
-from ablations import LONGER, SMALL, Line, Study, mean_of, silent
+from ablations import LONGER, LONGER_WORDS, SMALL, Line, Study, mean_of, silent
 
 ROWS = ablations.ROOT / "outputs" / "ablations" / "hopeless.jsonl"
 SOLVABLE, HOPELESS = 80, 720
@@ -65,14 +65,14 @@ STUDIES = {
         },
     ),
     "levels": Study(
-        "Sums of two to four numbers: mixed from the start, or easy ones first?",
+        "Sums of two to six numbers: mixed from the start, or easy ones first?",
         {
             "mixed": [],
             "difficulty": ["curriculum=difficulty", "curriculum.levels=4", "curriculum.until=0.015"],  # of 1000 steps: open at step 15
             "pass_rate": ["curriculum=pass_rate"],
         },
-        [*SMALL, "dataset.terms_max=4", "dataset.limit=400", "generation.max_completion_length=64"],
-        100_000,
+        [*SMALL, *LONGER_WORDS, "dataset.limit=400", "generation.max_completion_length=64"],
+        60_000,
         {"dead groups": mean_of("frac_reward_zero_std"), "tokens without signal": silent, "steps": lambda lines: lines[-1]["step"]},
         LONGER,
     ),
