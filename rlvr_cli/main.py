@@ -11,12 +11,14 @@ import errno
 import importlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any, TextIO
 
 from rlvr_cli import __version__
 from rlvr_cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, ConfigError, RlvrError
 
 LONGEST_LINE = 600  # characters of an error that is not ours
+OUTLIVE = ("train", "eval", "sample")  # commands whose work does not end because nobody reads what they print
 
 COMMANDS: dict[str, str] = {
     "train": "train a model with verifiable rewards",
@@ -91,7 +93,39 @@ def answer(args: list[str]) -> int:
 
 def run_command(name: str, argv: list[str]) -> int:
     """Import the verb's module and run it."""
-    return importlib.import_module(f"rlvr_cli.commands.{name}").run(argv)
+    run = importlib.import_module(f"rlvr_cli.commands.{name}").run
+    if name not in OUTLIVE:
+        return run(argv)
+    with contextlib.redirect_stdout(Unread(sys.stdout)), contextlib.redirect_stderr(Unread(sys.stderr)):
+        return run(argv)
+
+
+class Unread:
+    """A stream whose reader may leave (``rlvr train | head -3``): what is written afterwards goes nowhere, and the work goes on."""
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """``text`` to the stream, or to nobody."""
+        with self._without_reader():
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """What is buffered too."""
+        with self._without_reader():
+            self._stream.flush()
+
+    @contextlib.contextmanager
+    def _without_reader(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            discard_output(self._stream)
 
 
 def guarded(run: Callable[[], int], *, name: str, debug: bool) -> int:
@@ -102,18 +136,18 @@ def guarded(run: Callable[[], int], *, name: str, debug: bool) -> int:
         finally:  # here, where a reader that left and a full disk are still ours to say; also after --help, which leaves by SystemExit
             sys.stdout.flush()
     except BrokenPipeError:  # `rlvr ls | head`: who reads has what he wanted
-        discard_output()
+        discard_output(sys.stdout)
         return EXIT_OK
     except KeyboardInterrupt:
-        print(f"{name}: interrupted", file=sys.stderr)
+        complain(f"{name}: interrupted")
         return EXIT_INTERRUPTED
     except Exception as raised:
         error = shadowed(raised)
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-            discard_output()  # what is still buffered can not be written either
+            discard_output(sys.stdout)  # what is still buffered can not be written either
         if debug:
             raise raised
-        print(f"{name}: {one_line(error, name)}", file=sys.stderr)
+        complain(f"{name}: {one_line(error, name)}")
         return error.exit_code if isinstance(error, RlvrError) else EXIT_FAILED
 
 
@@ -147,10 +181,18 @@ def open_standard_streams() -> None:
             setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115  it lives as long as the process
 
 
-def discard_output() -> None:
-    """Nobody can take standard output any more; point it to /dev/null, so that Python's last flush does not fail as well."""
+def discard_output(stream: TextIO) -> None:
+    """Nobody can take this stream's text any more; point it to /dev/null, so that Python's last flush does not fail as well."""
     with contextlib.suppress(OSError, ValueError):  # a stream without a number, in tests
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def complain(line: str) -> None:
+    """One line on standard error; that nobody reads it changes no exit code."""
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:
+        discard_output(sys.stderr)
 
 
 def speak_utf8() -> None:

@@ -56,12 +56,60 @@ def test_a_full_device_is_a_failure_and_no_wrong_setting() -> None:
     assert found.value.exit_code == 1
 
 
-@pytest.mark.parametrize(("shell", "code"), [("ls > /dev/full", 1), ("ls | head -1", 0), ("ls >&-", 0), ("ls <&- >&- 2>&-", 0)])
+@pytest.mark.parametrize(
+    ("shell", "code"),
+    [
+        ("ls > /dev/full", 1),
+        ("ls | head -1", 0),
+        ("config | head -1", 0),
+        ("train --cfg | head -1", 0),
+        ("ls >&-", 0),
+        ("ls <&- >&- 2>&-", 0),
+    ],
+)
 def test_standard_output_that_is_full_or_gone(shell: str, code: int, here: Path) -> None:
     line = f"set -o pipefail; {sys.executable} -m rlvr_cli.main {shell}"
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=ENV, cwd=here, timeout=60)
     assert done.returncode == code
     assert done.stderr == ("rlvr ls: No space left on device: standard output\n" if code else "")
+
+
+WORKS_ON = """
+import sys, time
+from pathlib import Path
+from rlvr_cli import main
+from rlvr_cli.commands import train
+
+def run(argv):
+    for i in range(20):
+        print("line", i, flush=True)
+        print("said", i, file=sys.stderr, flush=True)
+        time.sleep(0.02)
+    Path("went-on").touch()
+    return 1
+
+train.run = run
+sys.exit(main.main(["train"]))
+"""
+
+
+@pytest.mark.parametrize("shell", ["| head -1", "2>&1 | head -1", "2>&1 | true"])
+def test_a_reader_that_leaves_ends_no_run(shell: str, here: Path) -> None:
+    """The work goes on to its own end and keeps its own exit code."""
+    (here / "works_on.py").write_text(WORKS_ON)
+    line = f'{sys.executable} works_on.py {shell}; exit "${{PIPESTATUS[0]}}"'
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=ENV, cwd=here, timeout=60)
+    assert done.returncode == 1 and (here / "went-on").exists() and "Traceback" not in done.stderr
+
+
+def test_an_error_that_nobody_reads_keeps_its_code(here: Path) -> None:
+    line = (
+        f"{sys.executable} -c \"import time; time.sleep(1); from rlvr_cli.main import main; raise SystemExit(main(['nope']))\" 2>&1 | true"
+    )
+    done = subprocess.run(
+        ["bash", "-c", f'{line}; exit "${{PIPESTATUS[0]}}"'], capture_output=True, text=True, env=ENV, cwd=here, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (2, "")
 
 
 def test_a_users_module_hides_nothing_in_a_child(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
