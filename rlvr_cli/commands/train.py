@@ -7,6 +7,7 @@ The verb only orders the steps. What each does is in :mod:`rlvr_cli.config` (com
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 import time
@@ -136,7 +137,8 @@ def launch(frozen: Any, plan: Any, composed: Any, args: argparse.Namespace) -> i
         outcome = Attempt(frozen, plan, folder.path, attempt=folder.attempt, view=view).run()
         kept = run_dir.kept(folder.path)
         facts = {"accuracy": kept[1]} if kept else {}
-        folder.set_status(outcome.state, sentence=outcome.sentence, seconds=round(time.monotonic() - started, 1), **facts)
+        with contextlib.suppress(OSError):  # a full disk keeps the record from being written, not the sentence from being said
+            folder.set_status(outcome.state, sentence=outcome.sentence, seconds=round(time.monotonic() - started, 1), **facts)
     finally:
         folder.release()
     return say_end(outcome, folder.path)
@@ -168,6 +170,7 @@ def gain(path: Path) -> str:
 def say_end(outcome: Any, path: Path) -> int:
     """The closing lines: what came out, or what went wrong and where to look; before them the profile, where one was asked for."""
     from rlvr_cli.launch import profile
+    from rlvr_cli.launch.supervise import kept_words
 
     if outcome.ok:
         for line in profile.lines(path):
@@ -176,5 +179,5 @@ def say_end(outcome: Any, path: Path) -> int:
         return EXIT_OK
     print(f"rlvr train: {outcome.sentence}", file=sys.stderr)
     if outcome.log:
-        print(f"log: {outcome.log}\nnext: rlvr doctor {path}   rlvr train --resume {path}", file=sys.stderr)
+        print(f"log: {outcome.log}\n{kept_words(path)}\nnext: rlvr doctor {path}   rlvr train --resume {path}", file=sys.stderr)
     return outcome.code

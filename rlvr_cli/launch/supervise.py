@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import threading
 import time
@@ -20,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from rlvr_cli.checkpoints import checkpoint_fault, latest_checkpoint
 from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, LaunchError, RlvrError
 from rlvr_cli.launch import builder as builder_of
@@ -34,6 +36,8 @@ from rlvr_cli.launch.view import View
 POLL_S = 0.25
 QUICK_S = 15.0  # a model found in the cache takes less
 START_TIMEOUT_S = 900.0  # loading a large model from a cold disk; a step has its own deadline, trainer.timeout_s
+FULL = 2**20  # bytes free on a disk that has no room for a record
+LOST_PEER = {"RuntimeError", "DistBackendError", "DistNetworkError", "DistStoreError", "ConnectionError", "ConnectionResetError"}
 USAGE_KINDS = {"ConfigError", "DataError", "RewardError", "RunDirError", "MissingDependency"}
 
 
@@ -79,10 +83,7 @@ class Attempt:
             with interruptible():
                 outcome = self._run()
         except (Interrupted, KeyboardInterrupt):
-            kept = any((self.run_dir / "checkpoints").glob("step_*"))
-            outcome = Outcome(
-                EXIT_INTERRUPTED, "interrupted; " + ("the last checkpoint is kept" if kept else "no checkpoint was written yet")
-            )
+            outcome = Outcome(EXIT_INTERRUPTED, f"interrupted; {kept_words(self.run_dir)}")
         except RlvrError as error:
             outcome = Outcome(error.exit_code, str(error), error.where)
         except OSError as error:  # a full disk, a folder that was moved away
@@ -90,6 +91,7 @@ class Attempt:
         finally:
             self.stop()
             self.view.close()
+            remove_torn(self.run_dir)
         return outcome
 
     def stop(self) -> None:
@@ -167,12 +169,14 @@ class Attempt:
             why = f"a rank ended with code 0 before the run was done (phase {phase}): something in it, a reward perhaps, ends the process"
             return Outcome(EXIT_FAILED, why, str(self.log("rank0")))
         failure = read_json(self.run_dir / "failure.json")
-        if failure:
+        killed = was_killed(self.run_dir, self.attempt)
+        if failure and not (killed and failure.get("kind") in LOST_PEER):
             line = RlvrError(failure["what"], where=failure.get("where"), fix=failure.get("fix"))
             step = f" at step {failure['step']}" if failure.get("step") is not None else ""
             usage = failure.get("kind") in USAGE_KINDS and not failure.get("step")
             return Outcome(EXIT_USAGE if usage else EXIT_FAILED, f"rank {failure.get('rank', 0)}{step}: {line}", str(self.log("rank0")))
-        return Outcome(EXIT_FAILED, f"a rank ended with code {code}: {last_words(self.run_dir, self.attempt)}", str(self.log("rank0")))
+        words = killed or full_words(self.run_dir) or last_words(self.run_dir, self.attempt)
+        return Outcome(EXIT_FAILED, f"a rank ended with code {code}: {words}", str(self.log("rank0")))
 
 
 class Progress:
@@ -209,17 +213,41 @@ def last_line(log: Path) -> str:
 
 
 def last_words(run_dir: Path, attempt: int) -> str:
-    """The last error line of a rank's log; failing that, how torchrun says a rank died; failing that, the last line."""
+    """The last error line of a rank's log; failing that, the last line."""
     logs = sorted((run_dir / "logs").glob(f"rank*.{attempt}.log"))
     for log in logs:
         line = last_line(log)
         if "Error" in line or "Exception" in line:
             return line
-    torchrun = run_dir / "logs" / f"torchrun.{attempt}.log"
-    died = re.findall(r"exitcode\s*:\s*(-?\d+)", tail(torchrun, 60))
-    if "-9" in died:
-        return "a rank was killed with SIGKILL, most often for want of memory: a smaller trainer.per_device_train_batch_size"
-    return last_line(logs[0] if logs else torchrun)
+    return last_line(logs[0] if logs else run_dir / "logs" / f"torchrun.{attempt}.log")
+
+
+def was_killed(run_dir: Path, attempt: int) -> str | None:
+    """What to say where torchrun saw SIGKILL end a rank before all others, which then only tell that they lost it."""
+    told = tail(run_dir / "logs" / f"torchrun.{attempt}.log", 60).rpartition("Root Cause")[2]
+    first = re.search(r"exitcode\s*:\s*(-?\d+)", told)
+    if first is None or first[1] != "-9":
+        return None
+    return "a rank was killed with SIGKILL, most often for want of memory: a smaller trainer.per_device_train_batch_size"
+
+
+def full_words(run_dir: Path) -> str | None:
+    """What to say where the disk of the run is full, which leaves no room for a rank's own word on it."""
+    free = shutil.disk_usage(run_dir).free
+    return f"No space left on device: {run_dir} (a disk with room: run.dir=FOLDER)" if free < FULL else None
+
+
+def kept_words(run_dir: Path) -> str:
+    """What an attempt leaves to go on from."""
+    checkpoint, _ = latest_checkpoint(run_dir)
+    return f"{checkpoint.name} is the last whole checkpoint" if checkpoint else "no checkpoint was written yet"
+
+
+def remove_torn(run_dir: Path) -> None:
+    """Half-written saves, which nothing goes on from, are removed: on a full disk they hold the room that the last records need."""
+    torn = [p for p in (run_dir / "checkpoints").glob("checkpoint-*") if p.name[11:].isdigit() and checkpoint_fault(p, int(p.name[11:]))]
+    for path in (*torn, *(run_dir / f".{name}.part" for name in ("final", "last"))):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 @contextmanager

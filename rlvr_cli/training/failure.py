@@ -65,11 +65,14 @@ def describe(error: BaseException, exit_code: int) -> dict[str, Any]:
 def write(run_dir: Path, record: dict[str, Any]) -> bool:
     """Write the record unless another rank was first; a link makes "first" exact and the file whole."""
     part = run_dir / f".failure.{os.getpid()}"
-    part.write_text(json.dumps(record, indent=1) + "\n")
     try:
+        part.write_text(json.dumps(record, indent=1) + "\n")
         os.link(part, run_dir / FILE)
         return True
     except FileExistsError:
+        return False
+    except OSError as error:  # a full disk: the reason stands in the rank's log, as far as that could be written
+        print(f"failure.json can not be written: {error.strerror}", file=sys.stderr, flush=True)
         return False
     finally:
         part.unlink(missing_ok=True)
