@@ -120,11 +120,16 @@ def run_jobs(jobs: list[Job], parent: Path, cwd: Path, *, at_once: int, earlier:
 
 
 def show_end(jobs: Sequence[Job], parent: Path) -> None:
-    """The ranked table, where it is written, and what to type next."""
+    """The ranked table, each job that came to nothing with its folder and its whole sentence, and what to type next."""
     write_csv(jobs, parent / "sweep.csv")
     print(plain_table(jobs))
-    best = " ".join(job.shown for job in ranked(jobs)[:3] if job.path.exists())
-    print(f"written: {os.path.relpath(parent / 'sweep.csv')}   next: rlvr report {best}")
+    broken = [job for job in jobs if job.error and job.status != FINISHED]
+    for job in broken:
+        print(f"{job.status}  {job.shown if job.path.exists() else job.name}: {job.error}")
+    best = " ".join(job.shown for job in ranked(jobs)[:3] if job.status == FINISHED)
+    looked = next((job.shown for job in broken if job.path.exists()), None)
+    steps = [f"rlvr report {best}"] * bool(best) + [f"rlvr doctor {looked}"] * bool(looked)
+    print("   ".join([f"written: {os.path.relpath(parent / 'sweep.csv')}", f"next: {steps[0]}" if steps else "", *steps[1:]]).rstrip())
 
 
 def start(job: Job, parent: Path, cwd: Path) -> Kept:

@@ -101,6 +101,57 @@ def test_sigkill_of_the_parent_leaves_no_process_and_resume_goes_on(tmp_path):
     assert steps == list(range(1, 9))
 
 
+def pids_of(mark: Path) -> list[int]:
+    """Processes whose command line is that of a rank of the run in ``mark``."""
+    found = subprocess.run(["pgrep", "-f", f"rlvr_cli.launch.rank {mark}"], capture_output=True, text=True).stdout.split()
+    return [int(pid) for pid in found]
+
+
+def test_sigkill_of_a_rank_is_said_and_the_last_checkpoint_stays(tmp_path):
+    run = tmp_path / "outputs" / "lost"
+    words = ["hardware=cpu_2rank", "trainer.per_device_train_batch_size=64", "trainer.max_steps=500", *SHORT[1:]]
+    parent = rlvr("train", "run.name=lost", *words, cwd=tmp_path, background=True)
+    wait_for_step(parent, run, 3)
+    os.kill(next(pid for pid in pids_of(run) if "torch.distributed.run" not in Path(f"/proc/{pid}/cmdline").read_text()), signal.SIGKILL)
+    out, _ = parent.communicate(timeout=120)
+    assert parent.returncode == 1 and "a rank was killed with SIGKILL" in out, out
+    assert "is the last whole checkpoint" in out and list((run / "checkpoints").glob("step_*"))
+    assert processes_of(run) == []
+
+
+def test_a_reader_that_leaves_loses_nothing(tmp_path):
+    """``rlvr train | head -1``: one line of the plan is read, and the run goes on to its end."""
+    argv = f"{sys.executable} -m rlvr_cli.main train run.name=unread {' '.join(SHORT)} 2>&1 | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", argv], cwd=tmp_path, capture_output=True, text=True, timeout=500)
+    assert (done.returncode, len(done.stdout.splitlines()), done.stderr) == (0, 1, "")
+    run = tmp_path / "outputs" / "unread"
+    assert json.loads((run / "status.json").read_text())["state"] == "finished"
+    assert "step    3/3" in (run / "logs" / "launcher.1.log").read_text()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 12 MiB: room for a few checkpoints of the tiny model."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", str(disk)], capture_output=True).returncode:
+        pytest.skip("a file system can be mounted by root only")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_a_disk_that_fills_up_leaves_the_last_whole_checkpoint(tmp_path, small_disk):
+    words = [f"run.dir={small_disk}", "run.name=full", "guard.min_free_disk_gib=0", "trainer.save_steps=1", "trainer.save_total_limit=null"]
+    done = rlvr("train", *words, "trainer.max_steps=40", "trainer.eval_steps=0", *SHORT[3:], cwd=tmp_path)
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stdout + done.stderr
+    assert "No space left on device" in done.stderr or "disk" in done.stderr, done.stderr
+    from rlvr_cli.checkpoints import latest_checkpoint
+
+    whole, passed_over = latest_checkpoint(small_disk / "full")
+    assert whole is not None and passed_over == [] and f"{whole.name} is the last whole checkpoint" in done.stderr
+    assert processes_of(small_disk) == []
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupt_exits_130_and_leaves_nothing(tmp_path, number):
     run = tmp_path / "outputs" / "cut"

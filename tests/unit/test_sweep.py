@@ -141,7 +141,9 @@ def test_a_failed_job_is_a_row_and_is_tried_again(here, capsys):
     rows = rows_of(here)
     assert [(r["status"], r["accuracy"]) for r in rows] == [("finished", "0.6000"), ("failed", "")]
     assert "the weather is bad" in rows[1]["error"]
-    assert "the weather is bad" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "failed  outputs/sweep-seed/seed-9: the weather is bad. Type: an umbrella" in shown, "its folder and its whole sentence"
+    assert shown.rstrip().endswith("next: rlvr report outputs/sweep-seed/seed-1   rlvr doctor outputs/sweep-seed/seed-9")
     assert run(["seed=9,1"], here) == 1
     assert calls(here) == 3
 
