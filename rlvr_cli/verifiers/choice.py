@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from fractions import Fraction
 from typing import Any
 
 from rlvr_cli.verifiers import choice_said
@@ -38,13 +39,16 @@ _LOWER = re.compile(r"^[\s*_(\[（]*([a-j])[\s*_)\]）.:：]*$")
 _GAP = re.compile(r"^[\s,，、;/&+*_.()（）\[\]]*(?:(?:and|und|et|y|和|与|及)[\s,，、;/&+*_.()（）\[\]]*)?$", re.I)
 _NOUN = re.compile(r"^(?:(?:both|only|just)\s+)?(?:(?:option|choice|letter|statement)s?|选项|選項)?\s*(?=[(\[]?[A-J](?![A-Za-z]))", re.I)
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
+_LISTED = re.compile(r"(?:^|(?<=\s))\(?([A-J])(?=[):]\s)")
 _HEDGE = re.compile(
     r"\b(?:or|either|maybe|perhaps|possibly|between|not sure|unsure|cannot (?:be )?determined?|could be|might be)\b"
     r"|或(?!者说)|可能|也许|不确定",
     re.I,
 )
 _NEGATED = re.compile(
-    r"\b(?:not|isn't|is not|wasn't|cannot be|can't be|never|eliminate|rule out|neither|wrong|incorrect|false)\b|不是|不选|排除|错误", re.I
+    r"\b(?:not|isn't|is not|wasn't|cannot be|can't be|never|eliminate|rule out|neither|wrong|incorrect|false|except)\b"
+    r"|不是|不选|排除|错误|除了",
+    re.I,
 )
 
 
@@ -136,6 +140,7 @@ def tidy(text: str) -> str:
     slow on those)."""
     text = unicodedata.normalize("NFKC", text)
     text = re.sub(r"\\(?:text|textbf|mathrm|mathbf|textit)\s*\{([^{}]*)\}", r"\1", text)
+    text = re.sub(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"\1/\2", text)
     text = re.sub(r"[*_`$]+|\\[()\[\]]", " ", text).replace("’", "'")
     return "\n".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
 
@@ -275,8 +280,20 @@ def _affirmed(place: str) -> str:
 
 def _is_option(place: str, options: list[str]) -> str | None:
     """The letter of the only option whose words are the place's words."""
-    same = [LETTERS[i] for i, option in enumerate(options[: len(LETTERS)]) if plain(option) and plain(option) == plain(place)]
-    return same[0] if len(same) == 1 else None
+    for form in (plain, _dense):
+        same = [LETTERS[i] for i, option in enumerate(options[: len(LETTERS)]) if form(option) and form(option) == form(place)]
+        if len(same) == 1:
+            return same[0]
+    return None
+
+
+def _dense(text: str) -> str:
+    """A formula without its spaces, a fraction or decimal by its value: ``0.75``, ``3/4``; nothing for words."""
+    bare = plain(text)
+    fraction = re.fullmatch(r"([-+]?\d{1,9}(?:\.\d{1,9})?)(?:/([1-9]\d{0,8}))?", bare)
+    if fraction:
+        return str(Fraction(fraction[1]) / int(fraction[2] or 1))
+    return bare.replace(" ", "") if re.search(r"[=^+*/<>\d]", bare) else ""
 
 
 def _with_its_words(place: str, options: list[str]) -> str | None:
@@ -366,7 +383,14 @@ def _without_noun(place: str) -> str:
 
 def _lead(line: str, options: list[str]) -> set[str]:
     """The letter of a line such as ``B) Oslo`` or ``(B)``; none for ``A dog``."""
-    labelled = re.match(r"\s*(?:option\s+|choice\s+|选项|選項)?[(\[]?\s*([A-J])\s*(?:[)\].:、](?:\s|$|(?=[^\x00-\x7f]))|$)", line, re.I)
+    labelled = re.match(
+        r"\s*(?:option\s+|choice\s+|选项|選項)?[(\[]?\s*([A-J])\s*(?:[)\].:、](?:\s|$|(?=[^\x00-\x7f]))|\s[-–—]\s|$"
+        r"|[,，]\s*(?:because|since|as|因为|因為))",
+        line,
+        re.I,
+    )
+    if len(set(_LISTED.findall(line))) > 2:
+        return set()  # "A: too hot. B: too hot. C: no."
     return (
         _labelled(line, options) or ({labelled[1].upper()} if labelled and not line.strip()[1:2].isalpha() else set())
         if labelled

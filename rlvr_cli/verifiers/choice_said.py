@@ -17,26 +17,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_NOUN = r"(?:answer|choice|option|selection|response)(?:\s+(?:here|to this question))?"
+_NOUN = r"(?:answer|choice|option|selection|response|letter|pick)(?:\s+(?:here|to this question))?"
 _SAYS = re.compile(
     rf"\b(?:(?:the\s+|my\s+)?(?:final\s+|correct\s+|right\s+|best\s+)?{_NOUN}s?"
-    r"(?:\s+(?:is|are|would be|must be|should be|has to be|will be)|[\"']?\s*[:=])"
+    r"(?:\s+(?:is|are|would be|must be|should be|has to be|will be)|'s|[\"']?\s*[:=])"
+    r"|\b(?:correct|right)\s*[:=]|the (?:correct|right|true) (?:ones?|statements?)\s+(?:is|are)\b"
     r"|ans\s*[:.=]|i(?:'d| would| will|'ll)?\s+(?:choose|pick|select|go with|say)"
     r"|(?:therefore|so|thus|hence),?\s+(?:it(?:'s| is)\s+)?(?:option\b|choice\b)"
-    r"|(?:la |una )?(?:respuesta|opción|réponse|risposta|resposta|opção|opzione)(?: (?:final|finale|correcta|correcte|corretta|correta))*"
+    r"|(?:la |una )?(?:respuesta|opción|réponse|risposta|resposta|opção|opzione)(?: (?:final|finale|correcta|correcte|corretta|correta"
+    r"|certa|giusta|juste))*"
     r"\s*(?:es|est|è|é|:)(?:(?: la| il| a)? (?:letra|lettre|lettera)| la| il)?(?!\w)"
-    r"|(?:die |das )?(?:richtige |korrekte )?(?:antwort|lösung)(?: ist|\s+lautet|\s*:)"
+    r"|(?:je choisis|elijo|escojo|ich wähle|escolho|scelgo)(?: la| die| a| il)?"
+    r"(?: réponse| respuesta| opción| antwort| resposta| opção| risposta| lettre| letra)?(?!\w)"
+    r"|la bonne réponse est(?: la)?(?!\w)|(?:die |das )?(?:richtige |korrekte )?(?:antwort|lösung)(?: ist|\s+lautet|\s*:)"
     r"|(?:het )?(?:juiste )?antwoord\s*(?:is|:)|(?:poprawna )?odpowiedź(?: to|\s*:)|(?:doğru )?(?:cevap|yanıt)\s*:?"
     r"|jawaban(?:nya)?\s*(?:adalah|:)"
     r"|(?:правильный |верный )?(?:ответ|вариант)\s*[:：—-])"
     r"|(?:vậy )?(?:đáp án|câu trả lời)(?: đúng)?\s*(?:là|:)|(?:الإجابة|الجواب|الاجابة)(?: (?:الصحيحة|النهائية|الصحيح))?\s*(?:هي|هو|:)"
     r"|(?:सही )?उत्तर\s*(?:है|:)|คำตอบ\s*(?:คือ|:)"
-    r"|(?:正确|正確)?(?:答案|选项|選項)(?:应该|應該)?(?:是|为|為|选|[:：])|(?:故|应|應|所以|因此)?(?:选|選)(?:择|擇)?(?:项|項)?"
+    r"|(?:正确|正確)?(?:答案|选项|選項)(?:应该|應該)?(?:是|为|為|选|[:：])|正[确確]的?(?:有|是|为|為)[:：]?|(?:故|应|應|所以|因此)?(?:选|選)(?:择|擇)?(?:项|項)?"
     r"|(?:正解|答え|解答|答)\s*(?:は|[:：])|(?:정답|답)\s*(?:은|는|[:：])",
     re.I,
 )
 _STOP = re.compile(
-    r"\n|[;；。]|(?<=[a-z)\]}*])\.(?:\s|$)|\b(?:because|since|as it|which|not|rather than|instead of)\b|,\s*(?:because|since|as|not)\b"
+    r"\n|[;；。…]|\.\.|(?<=[a-z)\]}*])\.(?:\s|$)"
+    r"|\b(?:because|since|as it|which|not|rather than|instead of)\b|,\s*(?:because|since|as|not)\b"
     r"|因为|因為|而不是",
     re.I,
 )
@@ -50,8 +55,12 @@ _VERDICT = re.compile(
     r"(?i:(?:the\s+)?(?:only\s+|best\s+|most\s+)?(?:correct|right|true|best|accurate|appropriate)(?:\s+(?:answer|choice|option|one|statement|response)s?)?"
     r"|(?:the|my|our)\s+(?:final\s+)?(?:answer|choice|one|pick|solution)s?)"
     r"(?=\s*[.,;:!)\n]|\s*$|\s+(?i:because|since|as|and|but|here|given|for)\b)"
+    rf"|\b(?i:only)\s+{_KIND}{_SOME.replace('said', 'only')}\s+(?i:fits?|works?|holds?|remains?"
+    r"|matche?s?|satisf\w+|meets?|is left|makes sense|(?:can|could) be)\b"
+    rf"|{_KIND}{_SOME.replace('said', 'foreign')}\s+(?i:es|est|ist|è|é)\s+(?i:la|le|die|das|a|o|il)\s+(?i:(?:bonne|richtige|mejor)\s+)?"
+    r"(?i:respuesta|réponse|antwort|lösung|resposta|risposta|opción|opção)\b"
     rf"|(?:选项|選項)?{_SOME.replace('said', 'cn')}\s*(?:选项|選項|项|項)?"
-    r"(?:是|才是|都)?(?:正确|正確|对)(?:的|答案|选项)*(?=[\s,，。.;；!！]|$)"
+    r"(?:是|才是|都)?(?:正确|正確|对|符合题意|符合|成立)(?:的|答案|选项)*(?=[\s,，。.;；!！]|$)"
 )
 _CONCLUSION = re.compile(
     r"(?:(?i:\b(?:so|therefore|thus|hence|and so|consequently|leaving(?:\s+us\s+with|\s+only)?|left with"
@@ -68,7 +77,8 @@ _COPULA = re.compile(
     re.I,
 )
 _HYPOTHETICAL = re.compile(
-    r"\b(?:if|whether|suppos\w+|assum\w+|unless|why|thought|says?|said|claim\w*|believes?|tempt\w+|hypothe\w+|were to|imagine)\b"
+    r"\b(?:if|whether|suppos\w+|assum\w+|unless|why|thought"
+    r"|says?|said|claim(?:s|ed)?\s+(?:that\b|[A-J]\b)|believes?|tempt\w+|hypothe\w+|were to|imagine)\b"
     r"|如果|假如|若|假设|是否",
     re.I,
 )
@@ -77,7 +87,8 @@ _UNSURE = re.compile(
     r"|n't\b|[?？]|不|或|可能",
     re.I,
 )
-_DOUBTED = re.compile(r"\b(?:not|never|or|either|neither|nor|maybe|perhaps)\W+$|n't\W+$|[不或]$", re.I)
+_THEN = re.compile(r"(?:so|therefore|thus|hence|consequently|所以|因此|故)\b", re.I)  # it concludes, whatever was supposed before
+_DOUBTED = re.compile(r"\b(?:not|never|or|either|neither|nor|maybe|perhaps)\W+$|n't\W+$|(?:[不或]|除了?)$", re.I)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 _ORDINAL = re.compile(
     rf"\b(?:the\s+)?({'|'.join(_ORDINALS)})\s+(?:option|choice|alternative|answer(?:\s+choice)?)\b"
@@ -116,11 +127,12 @@ def verdicts(text: str) -> list[tuple[str, int]]:
     found = sorted([*_VERDICT.finditer(text), *_CONCLUSION.finditer(text)], key=lambda m: m.start())[-MOST:]
     places = []
     for said in found:
-        group = "cn" if said.re is _VERDICT and said["cn"] else "said"
+        group = next(name for name, value in said.groupdict().items() if value)
         start = said.start(group)
         before, after = _sentence_before(text, start), text[said.end() : said.end() + 60]
         asked = re.match(r"[^.!\n。]*[?？]", after)
-        if not (asked or _HYPOTHETICAL.search(before) or _DOUBTED.search(before)):
+        supposed = _HYPOTHETICAL.search(before) and not _THEN.match(said[0])
+        if not (asked or supposed or _DOUBTED.search(before)):
             places.append((said[group], said.end()))
     return places
 

@@ -196,11 +196,14 @@ SAYS_B = [
     "Answer choice B is right.", "After eliminating A, C, and D, we are left with B.", "=> B", "The second option is correct.", "Oslo lies in Norway, so B.",
     "因此,应该选择B选项。", "第二个选项正确", "Respuesta: B", "La respuesta es la letra B", "La risposta corretta è B", "答えはB", "Đáp án: B", "الإجابة الصحيحة هي B",
     '{"answer": "B"}', "B．奥斯陆", "The capital of Norway is Oslo.", "I first thought A is correct. B is the right choice.", "Only B is correct.", "A fails. C fails. B.",
+    "Correct: B", "Only B fits the description.", "B, because it is in Norway.", "B - Oslo", "The answer's B.", "B es la respuesta correcta.", "Je choisis la réponse B.",
+    "综上，B选项符合题意。", "B，因为在挪威",
 ]  # fmt: skip
 DOES_NOT_SAY_B = [
     "If it were Norway, the answer would be B. But it is Italy, so C.", "A is correct. B is correct.", "Is it true that B is correct?", "If B is correct, then so is C.",
     "Some say B is the answer.", "B is not correct.", "The capital is not Oslo.", "It may be Oslo.", "So B or C.", "Lima and Oslo", "We are left with B and C.", "Suppose B is right.",
     "Why B is correct?", "B不正确", "A dog is correct.", "So a B in maths is fine",
+    "The answer is B... no, wait, it's C.", "除了B都对", "Everything but B.", "B: too hot. A: too cold. C: no.",
 ]  # fmt: skip
 
 
@@ -219,7 +222,9 @@ def test_supposed_asked_and_divided_conclusions(text):
     ("text", "score"),
     [
         ("The correct options are A and C.", 1.0), ("Lima and Rome", 1.0), ("Statements A and C are true.", 1.0), ("A, C, but not B", 1.0), ("A. Lima\nC. Rome", 1.0),
-        ("Both A and C", 1.0), ("A is correct. B is wrong. C is correct.", 1.0), ("A is correct.", 0.0), ("Lima and Oslo", 0.0), ("A. Lima\nB. Oslo\nC. Rome", 0.0),
+        ("Both A and C", 1.0), ("A is correct. B is wrong. C is correct.", 1.0),
+        ("The right ones are A and C.", 1.0),
+        ("正确的有A、C", 1.0), ("A is correct.", 0.0), ("Lima and Oslo", 0.0), ("A. Lima\nB. Oslo\nC. Rome", 0.0),
     ],
 )  # fmt: skip
 def test_several_options_in_prose(text, score):
@@ -237,6 +242,9 @@ def test_several_options_in_prose(text, score):
         ("B", ["it’s hot", "it’s cold"], "\\boxed{It’s cold}", 1.0),
         ("B", ["ions on one side", "no ions on this or that side"], "The answer is B) no ions on this or that side", 1.0),
         ("B", ["never", "It is not wrong"], "B. It is not wrong.", 1.0),
+        ("B", ["1/2", "3/4", "0.6"], "The chance is 0.75", 1.0),
+        ("B", ["1/2", "3/4", "0.6"], "$P = \\frac{3}{4}$", 1.0),
+        ("B", ["f(x) = 3x", "f(x) = x^2"], "$f(x)=x^2$", 1.0),
         ("B) Oslo", CITIES, "B", 1.0),
         ("B) Rome", CITIES, "B", None),
     ],
