@@ -230,3 +230,33 @@ def test_a_number_as_a_mark_states_nothing(text, score):
 )
 def test_a_conversion_is_paid_in_its_own_unit(answer, gold, paid):
     assert judge(answer, {"answer": gold}, same_unit=True).score == paid
+
+
+@pytest.mark.parametrize(
+    ("text", "gold", "score"),
+    [
+        ("Marie Curie (1867-1934), a Polish physicist.", "Marie Curie", 1.0),
+        ("Paris, France", "Paris", 1.0),
+        ("Paris, London", "Paris", 0.0),
+        ("首都是北京，不是上海。", "北京", 1.0),
+        ("東京ではありません", "東京", 0.0),
+        ("서울이 아닙니다", "서울", 0.0),
+        ("Не Москва", "Москва", 0.0),
+        ("Столица — Москва.", "Москва", 1.0),
+        ("July 20, 1969", "1969", 1.0),
+        ("William Wordsworth", "William Shakespeare", 0.0),
+        ("Shakespeare", "William Shakespeare", 1.0),
+        ("Michael B. Jordan", "Michael Jackson", 0.0),
+        ("€5 million", "$5 million", 0.0),
+        ("US$5m", "$5 million", 1.0),
+        ("£3bn", "£3 billion", 1.0),
+        ("$5 each", "$5", 1.0),
+        ("8 849 m", "8849 m", 1.0),
+        ("8849米", "8849 m", 1.0),
+        ("100 degrees Celsius", "100 °C", 1.0),
+        ("212F", "100 °C", 1.0),
+        ("100F", "100 °C", 0.0),
+    ],
+)
+def test_places_denials_names_and_money(text, gold, score):
+    assert judge(text, {"answer": gold}).score == score

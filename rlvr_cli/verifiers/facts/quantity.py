@@ -31,15 +31,22 @@ UNITS: dict[str, tuple[float, str]] = {
     "n": (1, "n"), "newton": (1, "n"), "pa": (1, "pa"), "pascal": (1, "pa"), "kpa": (1e3, "pa"), "atm": (101325, "pa"), "bar": (1e5, "pa"),
     "hz": (1, "hz"), "hertz": (1, "hz"), "khz": (1e3, "hz"), "mhz": (1e6, "hz"), "ghz": (1e9, "hz"), "v": (1, "v"), "volt": (1, "v"), "a": (1, "a"), "amp": (1, "a"),
     "mol": (1, "mol"), "k": (1, "K"), "kelvin": (1, "K"), "%": (0.01, ""), "percent": (0.01, ""), "°": (1, "deg"), "degree": (1, "deg"), "$": (1, "usd"),
-    "dollar": (1, "usd"), "usd": (1, "usd"), "€": (1, "eur"), "euro": (1, "eur"),
+    "dollar": (1, "usd"), "usd": (1, "usd"), "€": (1, "eur"), "euro": (1, "eur"), "eur": (1, "eur"), "£": (1, "gbp"), "gbp": (1, "gbp"), "¥": (1, "yen"),
+    "yen": (1, "yen"), "₹": (1, "inr"), "rupee": (1, "inr"),
+    "米": (1, "m"), "公尺": (1, "m"), "公里": (1e3, "m"), "千米": (1e3, "m"), "厘米": (1e-2, "m"), "毫米": (1e-3, "m"), "公斤": (1, "kg"), "千克": (1, "kg"),
+    "克": (1e-3, "kg"), "秒": (1, "s"), "分钟": (60, "s"), "小时": (3600, "s"), "天": (86400, "s"),
 }  # fmt: skip
 SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "万": 1e4, "亿": 1e8}
+MONEY = {"k": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "bn": 1e9, "b": 1e9, "tn": 1e12}  # behind an amount with a currency sign
+_CJK_UNIT = "公里|千米|厘米|毫米|公尺|米|公斤|千克|克|秒|分钟|小时|天"
 CELSIUS, FAHRENHEIT = {"°c", "celsius", "degrees celsius"}, {"°f", "fahrenheit", "degrees fahrenheit"}
 _NUMBER = re.compile(
-    r"(?P<lead>[$€]?)\s*(?P<sign>(?:(?<![\w)])[-−])?)(?P<value>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
+    r"(?P<lead>[$€£¥₹]?)\s*(?P<sign>(?:(?<![\w)])[-−])?)(?P<value>\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\d.])\d{1,3}(?: \d{3})+(?![\d.,]) ?(?=[A-Za-z°%])|\d+(?:\.\d+)?|\.\d+)"
     r"(?:\s*(?:[x×*·]|\\times|\\cdot)\s*10\s*(?:\^|\*\*)?\s*\{?(?P<power>[-−+]?\d{1,3})\}?|[eE](?P<exp>[-+]?\d{1,3}))?"
     r"\s*(?P<scale>hundred|thousand|million|billion|trillion|万|亿)?"
-    r"\s*(?P<unit>%|°\s?[CF]?|degrees? (?:celsius|fahrenheit)|[A-Za-z€$]+(?:/[A-Za-z]+\^?\d?|\s+per\s+[A-Za-z]+)?)?"
+    r"\s*(?P<unit>%|°\s?[CF]?|(?i:degrees? (?:celsius|fahrenheit))|"
+    + _CJK_UNIT
+    + r"|[A-Za-z€$£¥]+(?:/[A-Za-z]+\^?\d?|\s+per\s+[A-Za-z]+)?)?"
 )
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄₅₆₇₈₉", "0123456789-0123456789")
 LONGEST = 60  # digits of a number that is read
@@ -82,7 +89,7 @@ def raised_apart(text: str) -> str:
 
 def _read(match: re.Match[str]) -> Quantity:
     exponent = (match["power"] or match["exp"] or "0").replace("−", "-")
-    digits = match["value"].replace(",", "")
+    digits = match["value"].replace(",", "").replace(" ", "")
     value = float(f"{digits}e{exponent}") * SCALES.get(match["scale"] or "", 1) if len(digits) <= LONGEST else math.nan
     value = (-value if match["sign"] else value) if math.isfinite(value) else math.nan
     unit = " ".join((match["unit"] or match["lead"] or "").lower().split())
@@ -90,8 +97,20 @@ def _read(match: re.Match[str]) -> Quantity:
         return Quantity(value + 273.15, "K", match[0].strip(), value, "C")
     if unit in FAHRENHEIT or unit.replace("° ", "°") in FAHRENHEIT:
         return Quantity((value - 32) * 5 / 9 + 273.15, "K", match[0].strip(), value, "F")
+    if match["unit"] in ("C", "F") and not match["lead"]:  # coulombs and farads would meet their like in either reading
+        return _read_degrees(match, value)
+    if match["lead"] and unit in MONEY:
+        value, unit = value * MONEY[unit], match["lead"]
+    elif match["lead"] and unit not in UNITS and unit.rstrip("s") not in UNITS:
+        unit = match["lead"]  # "$5 each"
     factor, base = _unit(unit)
     return Quantity(value * factor, base, match[0].strip(), value, None if base is None else f"{factor:g} {base}")
+
+
+def _read_degrees(match: re.Match[str], value: float) -> Quantity:
+    """``100C`` and ``212 F``."""
+    kelvin = value + 273.15 if match["unit"] == "C" else (value - 32) * 5 / 9 + 273.15
+    return Quantity(kelvin, "K", match[0].strip(), value, match["unit"])
 
 
 def _unit(unit: str) -> tuple[float, str | None]:

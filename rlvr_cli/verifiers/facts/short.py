@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Any
 
 from rlvr_cli.verifiers.denial import negated
+from rlvr_cli.verifiers.facts.places import REGIONS
 from rlvr_cli.verifiers.facts.quantity import quantity, same_as_written, same_quantity
 from rlvr_cli.verifiers.facts.text import aliases, answer_text, position, same_words, settled, words
 from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
@@ -31,6 +32,12 @@ DENIALS = {
     "false",
     "instead",
 }
+_DENIED_AFTER = re.compile(
+    r"(?:市|都|시)?(?:では(?:ない|なく|ありません)|じゃ(?:ない|なく)|でなく|(?:이|가|은|는)?\s?아니|(?:이|가|은|는)?\s?아닙|不是答案|是错)"
+)
+_DENIED_FOREIGN = re.compile(
+    r"(?<!\w)(?:не|нет,? не|nicht|no es|n'est pas|ce n'est pas|non è|não é)\s+(?:la |le |el |der |die |das |il |o |a |город )?$"
+)
 _DENIED_CJK = re.compile(r"(?:不是|并非|不为|不等于)[^，。；]{0,3}$")
 REFUSAL = re.compile(
     r"\b(?:i (?:do not|don't|cannot|can't) (?:know|have|find|determine|provide|answer)|i'm not sure|not sure|no information|unable to|"
@@ -41,7 +48,9 @@ ENOUGH = 0.5  # share of a gold's words that states it
 SMALL = set("of in on at to for by with and or from as is was are were be his her its their".split())  # noqa: SIM905
 _FOOTNOTE = re.compile(r"([A-Za-z]{2,}|\d{4})\d(?=[\s.,;:]|$)")  # "CBS1.": a citation mark glued to a word
 SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
-_LIST = re.compile(r"\s*(?:,|;|/|\bor\b|\band\b|、|或)\s*", re.I)
+_LIST = re.compile(r"\s*(?:,|;|/|\bor\b|\band\b|、|或|，)\s*", re.I)
+_DATE_COMMA = re.compile(r"((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}),\s*(?=\d{4}\b)", re.I)
+_APPOSED = re.compile(r"an?\s", re.I)  # "Marie Curie, a physicist"
 
 
 def judge(
@@ -60,7 +69,7 @@ def judge(
     answer = settled(answer)
     whole = same_words(answer)
     for gold in golds:
-        if whole and whole == same_words(gold):
+        if whole and whole == same_words(gold) and not _other_unit(gold, answer):
             return Verdict(1.0, f"equals the gold {gold}", answer[:200])
         measured = None if _only_aside(gold, answer) else _as_quantity(answer, gold, tolerance, same_unit)
         if measured is not None:
@@ -68,6 +77,12 @@ def judge(
     if strict:
         return Verdict(0.0, f"is not the gold {golds[0]}", answer[:200])
     return _stated(answer, golds)
+
+
+def _other_unit(gold: str, answer: str) -> bool:
+    """Whether the same words carry signs that differ: ``€5 million`` and ``$5 million``."""
+    wanted, given = quantity(gold), quantity(answer)
+    return bool(wanted and given and wanted.base and given.base and wanted.base != given.base)
 
 
 def _as_quantity(answer: str, gold: str, tolerance: float, same_unit: bool) -> Verdict | None:
@@ -124,7 +139,7 @@ def _stated(answer: str, golds: list[str]) -> Verdict:
             return Verdict(1.0, f"states the gold {gold}", gold)
     if denied:
         return Verdict(0.0, f"denies the gold {denied}", answer[:200])
-    told = next((gold for gold in golds if _tells(gold, hay)), None)
+    told = next((gold for gold in golds if _tells(gold, hay) and not _another_name(gold, opening)), None)
     if told and not REFUSAL.search(opening) and not _is_candidate(opening, told):
         return Verdict(1.0, f"states most of the gold {told}", told)
     return Verdict(0.0, f"does not state the gold {golds[0]}", answer[:200])
@@ -152,9 +167,20 @@ def denied_before(hay: list[str], place: int) -> bool:
 
 
 def _denied_behind(opening: str, gold: str) -> bool:
-    """``Paris is wrong``."""
-    _, found, after = opening.casefold().partition(gold.casefold())
-    return bool(found) and negated("", after)
+    """``Paris is wrong``, and the denials of languages that deny beside the name: ``不是``, ``ではありません``, ``не Москва``."""
+    before, found, after = opening.casefold().partition(gold.casefold())
+    return bool(found) and (negated("", after) or bool(_DENIED_FOREIGN.search(before)) or bool(_DENIED_AFTER.match(after)))
+
+
+def _another_name(gold: str, opening: str) -> bool:
+    """Whether the gold's first name goes on with another's last name: ``William Wordsworth`` for William Shakespeare."""
+    parts = gold.split()
+    if len(parts) < 2 or not all(part[:1].isupper() for part in parts) or position(same_words(parts[-1]), same_words(opening)) >= 0:
+        return False
+    following = re.findall(rf"\b{re.escape(parts[0])}\s+(?:[A-Z]\.\s+)?([A-Z][\w'-]+)", opening)
+    return bool(following) and not {stem(word) for word in same_words(gold)} & {
+        stem(word) for name in following for word in same_words(name)
+    }
 
 
 def _tells(gold: str, hay: list[str]) -> bool:
@@ -203,7 +229,13 @@ def _variants(gold: str) -> list[list[str]]:
 
 def _is_candidate(opening: str, gold: str) -> bool:
     """Whether the opening is a bare list of short items of which the gold is one, or says "or" right beside it."""
-    items = [item for item in _LIST.split(opening.strip(" .")) if item and not set(same_words(item)) & DENIALS]
+    plain = _DATE_COMMA.sub(r"\1 ", re.sub(r"\([^()]*\)", "", opening))
+    items = [item for item in _LIST.split(plain.strip(" .")) if item.strip() and not set(same_words(item)) & DENIALS]
+    items = [
+        item
+        for i, item in enumerate(items)
+        if not (i and (_APPOSED.match(item) or item.strip(" .").lower() in REGIONS)) and "不是" not in item
+    ]
     listed = len(items) > 1 and all(len(item.split()) <= 4 for item in items) and len(_LIST.split(gold)) < len(items)
     head, found, rest = opening.casefold().partition(gold.casefold())
     beside = bool(found) and (head.rstrip().endswith(" or") or rest.lstrip(" ,").startswith("or "))
