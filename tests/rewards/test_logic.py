@@ -162,3 +162,68 @@ def test_thirty_tasks_of_the_library():
     print(f"{len(files)} tasks, n={n}: {len(golds)} golds refused, {len(also_right)} changed golds accepted: {sorted(set(also_right))}")
     assert golds == []
     assert set(also_right) <= {"graph_color", "cryptarithm", "knights_knaves"} and len(also_right) <= 15
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("\\boxed{25 \\times (3 + 8 - 7)}", 1.0),
+        ("$25\\cdot(3+8-7)$", 1.0),
+        ("25x(8-7+3)", 1.0),
+        ("25(8-7+3)", 1.0),
+        ("100 = 25*(3+8-7)", 1.0),
+        ("25*(8-7+3) is 100.", 1.0),
+        ("**25*(8-7+3)**", 1.0),
+        ("The expression is 25*(8-7+3).", 1.0),
+        ("25*(8-7+3) = 99", 0.0),
+        ("The answer is not 25*(8-7+3)", 0.0),
+        ("25**(8-7+3)", 0.0),
+        ("100 = 100", 0.0),
+    ],
+)
+def test_expressions_in_other_clothes(text, score):
+    assert judge(text, {"task": "countdown", "state": {"numbers": [3, 7, 8, 25], "target": 100}}).score == score
+
+
+def test_a_fraction_of_fractions():
+    assert judge("\\frac{6}{1-\\frac{3}{4}}", {"task": "puzzle24", "state": {"numbers": [1, 3, 4, 6]}}).score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("Zoe and Ivy are knights, and Max is a knave.", 1.0),
+        ("Knights: Zoe, Ivy\nKnaves: Max", 1.0),
+        ("Suppose Zoe is a knave. Contradiction. So Zoe is a knight, Max is a knave, Ivy is a knight.", 1.0),
+        ("Zoe is a knight or a knave, Max is a knave, Ivy is a knight", 0.0),
+        ("Zoe, Max and Ivy are all knights.", 0.0),
+        ("Knights: Zoe, Max\nKnaves: Ivy", 0.0),
+        ("Zoe is a knight, Max is a knave, Ivy is a knight. Zoe is a knave.", 0.0),
+        ("Zoe: knight\nIvy: knight\nMax: knave", 1.0),
+    ],
+)
+def test_inhabitants_in_groups_and_suppositions(text, score):
+    assert (
+        judge(text, {"task": "knights_knaves", "state": {"names": ["Zoe", "Max", "Ivy"], "solution": [True, False, True]}}).score == score
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("[[1, 2, 3, 4], [3, 4, 1, 2], [2, 1, 4, 3], [4, 3, 2, 1]]", 1.0),
+        ("1 2 3 4 3 4 1 2 2 1 4 3 4 3 2 1", 1.0),
+        ("1234341221434321", 1.0),
+        ("1 2 3 4\n3 4 1 2\n2 1 4 3\n4 3 2 1\nEach of the 4 rows holds 1 to 4.", 1.0),
+        ("[[1, 2, 3, 4], [3, 4, 1, 2], [2, 1, 4, 3]]", 0.0),
+        ("[[1, 3, 2, 4], [3, 4, 1, 2], [2, 1, 4, 3], [4, 2, 3, 1]]", 0.0),
+    ],
+)
+def test_grids_as_lists_and_in_one_line(text, score):
+    puzzle = [[1, 0, 0, 4], [0, 4, 1, 0], [0, 1, 4, 0], [4, 0, 0, 1]]
+    assert judge(text, {"task": "mini_sudoku", "state": {"puzzle": puzzle}}).score == score
+
+
+def test_a_cryptarithm_as_json():
+    state = {"letters": ["A", "B"], "words_letters": ["A", "A"], "result_letters": "B"}
+    assert judge('{"A": 2, "B": 4}', {"task": "cryptarithm", "state": state}).score == 1.0

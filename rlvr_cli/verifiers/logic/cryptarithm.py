@@ -15,7 +15,7 @@ from rlvr_cli.verifiers.verdict import Verdict
 
 def judge_cryptarithm(answer: str, state: dict[str, Any]) -> Verdict:
     """``words_letters`` add up to ``result_letters`` under the answer's mapping; no word begins with 0 unless the row allows it."""
-    pairs = re.findall(r"\b([A-Z])\s*(?:=|:|->|→|is)\s*(\d)\b", answer)
+    pairs = re.findall(r"\b([A-Z])[\"'*`]*\s*(?:=|:|->|→|is)\s*[\"'*`]*(\d)\b", answer)
     digits = dict(pairs)
     letters, words, result = state["letters"], state["words_letters"], state["result_letters"]
     text = ", ".join(f"{letter}={digits[letter]}" for letter in sorted(digits))

@@ -11,6 +11,8 @@ from rlvr_cli.verifiers.verdict import Verdict
 LONGEST, DEEPEST = 400, 30
 SIGNS = str.maketrans({"×": "*", "·": "*", "⋅": "*", "÷": "/", "−": "-", "–": "-", "[": "(", "]": ")"})
 _TOKEN = re.compile(r"\s*(\d{1,12}|[-+*/()])")
+_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
+_SAYS_VALUE = re.compile(r"\s*(?:=|->|→|\b(?:is|equals|gives|makes|becomes)\b)\s*")
 _EXPRESSION = re.compile(r"[\d\s+\-*/()]+")
 
 
@@ -40,15 +42,26 @@ def judge_24(answer: str, state: dict[str, Any]) -> Verdict:
 
 def expression_of(answer: str, target: Fraction) -> str | None:
     """The answer's expression: its last line that is one, without a trailing "= target" (another value is left in, and fails)."""
-    plain = answer.translate(SIGNS)
-    for line in reversed([line.strip(" .$`\t") for line in plain.splitlines() if line.strip()]):
-        left, _, right = line.partition("=")
-        if right.strip(" .$") == str(target):
-            line = left.strip()
-        body = line.rsplit(":", 1)[-1].strip()
+    for line in reversed([line.strip(" .$`*\t") for line in without_latex(answer).translate(SIGNS).splitlines() if line.strip()]):
+        sides = [side.strip(" .$`*") for side in _SAYS_VALUE.split(line.rsplit(":", 1)[-1])]
+        if len(sides) > 1 and str(target) in (sides[0], sides[-1]):
+            sides.remove(str(target))
+        body = "=".join(sides) if "=" in line else sides[-1]
         if _EXPRESSION.fullmatch(body) and any(c.isdigit() for c in body):
             return body
     return None
+
+
+def without_latex(text: str) -> str:
+    """Fractions, signs and braces of LaTeX as plain ones; an x between numbers, and a bracket behind one, multiply."""
+    for _ in range(DEEPEST):
+        text, more = _FRACTION.subn(r"((\1)/(\2))", text)
+        if not more:
+            break
+    text = re.sub(r"\\(?:times|cdot|ast)\b", "*", text)
+    text = re.sub(r"\\div\b", "/", text)
+    text = re.sub(r"\\(?:left|right)\b|\\[()\[\],;! ]", "", text)
+    return re.sub(r"(?<=[\d)])[ \t]?[xX][ \t]?(?=[\d(])|(?<=[\d)])[ \t]?(?=\()", "*", text)
 
 
 def evaluate(text: str) -> tuple[Fraction, list[int]]:

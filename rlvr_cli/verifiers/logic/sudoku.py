@@ -30,12 +30,18 @@ def judge_sudoku(answer: str, state: dict[str, Any]) -> Verdict:
 
 
 def grid_of(answer: str, size: int) -> list[list[int]] | None:
-    """The last ``size`` neighbouring lines of ``size`` digits each; signs of a drawn grid between them are ignored."""
-    lines = [re.findall(r"\d+", line) for line in answer[-LONGEST:].splitlines() if re.search(r"\d", line)]
-    rows = [[int(d) for d in (list(line[0]) if len(line) == 1 and len(line[0]) == size else line)] for line in lines]
-    if len(rows) < size or any(len(row) != size for row in rows[-size:]):
-        return None
-    return rows[-size:]
+    """The last ``size`` neighbouring lines of ``size`` digits each; signs of a drawn grid between them are ignored.
+
+    A list of lists, and all cells in one line, are rows too."""
+    lines = [re.findall(r"\d+", line) for line in answer[-LONGEST:].replace("]", "]\n").splitlines() if re.search(r"\d", line)]
+    rows: list[list[int]] = []
+    for line in lines:
+        cells = [int(d) for d in (line[0] if len(line) == 1 and len(line[0]) in (size, size * size) else line) if len(d) < 4]
+        rows += [cells[i : i + size] for i in range(0, len(cells), size)] if len(cells) == size * size else [cells]
+    for end in range(len(rows), size - 1, -1):
+        if all(len(row) == size for row in rows[end - size : end]):
+            return rows[end - size : end]
+    return None
 
 
 def units(grid: list[list[int]]) -> list[tuple[str, list[int]]]:
