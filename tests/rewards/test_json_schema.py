@@ -146,3 +146,19 @@ def test_gold_is_the_answer_column():
 
 def test_ecma_escapes():
     assert matches(r"^\S+$", "a") and not matches(r"^\W$", "é1") and matches(r"^[\d-]+$", "1-2") and not matches(r"^a$", "a\n")
+
+
+@pytest.mark.parametrize(
+    ("number", "step", "score"),
+    [
+        ("0.3", 0.1, 1.0),
+        ("19.99", 0.01, 1.0),
+        ("1.1e-7", 1e-8, 1.0),
+        ("0.35", 0.1, 0.0),
+        ("7", 2, 0.0),
+        ("1e400", 0.5, 0.0),
+        ("12", 0.5, 1.0),
+    ],
+)
+def test_multiples_are_counted_in_the_decimals_that_were_written(number, step, score):
+    assert judge(f'{{"n": {number}}}', {"schema": {"properties": {"n": {"multipleOf": step}}}}).score == score

@@ -7,6 +7,8 @@ schema is recognised by a None where none can stand (``"type": None``) and clean
 from __future__ import annotations
 
 import json
+import math
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -74,7 +76,7 @@ def _validator(text: str, formats: bool, remotes: tuple[tuple[str, str], ...]) -
 
     schema = json.loads(text)
     base = validators.validator_for(schema, default=Draft7Validator)
-    kind = validators.extend(base, {"pattern": _pattern, "patternProperties": _pattern_properties})
+    kind = validators.extend(base, {"pattern": _pattern, "patternProperties": _pattern_properties, "multipleOf": _multiple_of})
     kind = _with_ecma_properties(kind, base)
     try:
         # no format checks here: patterns are JavaScript's, and the library would try them as Python's
@@ -116,6 +118,15 @@ def _pattern_properties(validator, patterns, instance, schema):
         for pattern, subschema in patterns.items():
             for name in [n for n in instance if matches(pattern, n)]:
                 yield from validator.descend(instance[name], subschema, path=name, schema_path=pattern)
+
+
+def _multiple_of(validator, divisor, instance, schema):
+    """By the decimals that were written: 19.99 is a multiple of 0.01, although the library's division of floats says no."""
+    if not validator.is_type(instance, "number"):
+        return
+    finite = math.isfinite(instance) and math.isfinite(divisor)
+    if not finite or Fraction(str(instance)) % Fraction(str(divisor)):
+        yield ValidationError(f"{instance!r} is not a multiple of {divisor!r}")
 
 
 def _content(validator, _, instance, schema):
