@@ -428,8 +428,10 @@ def write_atomic(path: Path, text: str) -> None:
             os.fsync(out.fileno())
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # a full disk does not say which file it had no room for
+            error.filename = str(path)
         raise
 
 

@@ -317,3 +317,13 @@ def test_resuming_on_other_rows_is_refused(here: Path) -> None:
     (here / "rows.jsonl").write_text('{"prompt": "1+1", "answer": "3"}\n')
     with pytest.raises(RunDirError, match=r"the content of dataset\.train was"):
         run_dir.start(one, [], resume="mine")
+
+
+def test_a_full_disk_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(run_dir.os, "fsync", full)
+    with pytest.raises(OSError) as caught:
+        run_dir.write_atomic(tmp_path / "status.json", "{}")
+    assert caught.value.filename == str(tmp_path / "status.json") and list(tmp_path.iterdir()) == []
