@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from rewards.sql import gold_completion, same_result
 from rlvr_cli.errors import RewardError
@@ -528,3 +529,15 @@ def test_generated_texts_always_get_a_verdict_in_time():
     after = pool.stats()
     assert set(scores) <= {0.0, 1.0}, [v for v in scores.verdicts if v.score is None][:3]
     assert (after["timeouts"], after["restarts"]) == (before["timeouts"], before["restarts"])
+
+
+KINDS = yaml.safe_load(Path(__file__).with_name("sql_kinds.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("row", KINDS["rows"], ids=lambda row: row["name"])
+def test_kinds_of_queries(row):
+    completion = row["answer"] if row.get("whole") else f"```sql\n{row['answer']}\n```"
+    extra = {key: row[key] for key in ("order_matters", "order_key_cols", "gold_alt", "limit") if key in row}
+    instances = {"schema_sql": KINDS["schema_sql"], "schema_sql_2": KINDS["schema_sql_2"]}
+    verdict = judge(completion, {"gold_sql": row["gold"], **instances, **extra})
+    assert verdict.score == row["expect"], verdict.reason
