@@ -131,6 +131,15 @@ class Remote:
     def __subclasscheck__(self, cls: Any) -> bool:
         return type(cls) is Remote and _do(self, "issubclass", cls, self) is True
 
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
+        """The exception crosses, its traceback stays: it is made of the tests' own frames."""
+        return _do(self, "exit", self, error) is True
+
+    def __aenter__(self) -> Any:
+        raise NotCarried("the tests use async with or async for on the solution's objects, which cannot cross the wall")
+
+    __aexit__ = __aiter__ = __aenter__
+
     def __await__(self) -> Any:
         yield from ()
         return _do(self, "await", self)
@@ -240,7 +249,7 @@ def _ordered(name: str) -> Callable[..., Any]:
 _BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"]
 _PLAIN = [
     "getitem", "setitem", "delitem", "len", "next", "neg", "pos", "abs", "invert", "int", "float", "index", "complex", "str",
-    "format", "round", "reversed", "enter", "exit",
+    "format", "round", "reversed", "enter",
 ]  # fmt: skip
 for _name in _BINARY:
     setattr(Remote, f"__{_name}__", _forward(_name))
@@ -272,7 +281,8 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "repr": repr, "str": str, "format": format, "int": int, "float": float, "complex": complex, "round": round, "reversed": reversed,
     "isinstance": isinstance, "issubclass": issubclass, "await": _await, "divmod": divmod,
     "type": type, "super": super, "derive": _derive,
-    "enter": lambda x: type(x).__enter__(x), "exit": lambda x, *a: type(x).__exit__(x, None, None, None),
+    "enter": lambda x: type(x).__enter__(x),
+    "exit": lambda x, error: type(x).__exit__(x, None if error is None else type(error), error, None),
     **{name: getattr(operator, f"__{name}__") for name in _UNARY},
     **{name: getattr(operator, f"__{name}__") for name in _BINARY},
     **{f"i{name}": getattr(operator, f"__i{name}__") for name in _BINARY},

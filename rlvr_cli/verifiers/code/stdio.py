@@ -74,7 +74,7 @@ def ending(outcome: sandbox.Outcome, limits: sandbox.Limits) -> str:
     over = {
         "cpu": f"used more than {limits.cpu_s:g} s of CPU", "wall": f"ran or slept longer than {limits.idle_s or limits.wall_s:g} s",
         "memory": f"used more than {limits.memory_mb} MB", "disk": f"wrote more than {limits.disk_mb} MB",
-        "output": f"printed more than {limits.output_mb:g} MB", "stopped": "was stopped",
+        "output": f"printed more than {limits.output_mb:g} MB, or without end on stderr", "stopped": "was stopped",
     }  # fmt: skip
     if outcome.reason:
         return over[outcome.reason]

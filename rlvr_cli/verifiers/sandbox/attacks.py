@@ -194,6 +194,19 @@ def _read_parent_memory(t: dict) -> bool:
         return True
 
 
+def _server_limits(t: dict) -> bool:
+    """Its own limits again, which harms nothing; lower ones would end every later job."""
+    parent = os.getppid() or 1
+    resource.prlimit(parent, resource.RLIMIT_CORE, resource.prlimit(parent, resource.RLIMIT_CORE))
+    return True
+
+
+def _server_priority(t: dict) -> bool:
+    parent = os.getppid() or 1
+    os.setpriority(os.PRIO_PROCESS, parent, os.getpriority(os.PRIO_PROCESS, parent))
+    return True
+
+
 def _start_python(t: dict) -> bool:
     """Not an attack: a program may start its interpreter. Reported under its own name when it cannot."""
     import subprocess
@@ -215,6 +228,7 @@ ATTACKS: dict[str, Callable[[dict], bool]] = {
     "open a socket of another family": _far_sockets, "make a namespace": _call("unshare", 0x10000000),
     "change the root": _call("chroot", b"."), "mount": _call("mount", b"none", b".", b"tmpfs", 0, None),
     "trace a process": _call("ptrace", 0, 0, 0, 0),
+    "change the server's limits": _server_limits, "change the server's priority": _server_priority,
     "raise a limit": _raise_limit, "become root": _become_root, "use the server's descriptors": _spare_descriptors,
     "read the server's memory": _read_parent_memory, "ignore SIGKILL": _ignore_kill, "an interpreter that does not start": _start_python,
 }  # fmt: skip

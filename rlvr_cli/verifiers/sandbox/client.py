@@ -29,6 +29,7 @@ from rlvr_cli.verifiers.sandbox.limits import Limits
 PRELOAD = ("rlvr_cli.verifiers.code.inside", "rlvr_cli.verifiers.sandbox.attacks")
 JOBS_PER_SERVER = 2000
 _STDERR_KEPT = 1 << 16
+_NOISE = 64 << 20  # of what is thrown away (stderr beyond what is kept); a program that writes more is stopped, reading on costs a core
 _REPORT_KEPT = 1 << 22
 _START_S = 20.0
 _CLEAN = {
@@ -78,6 +79,7 @@ class Job:
     caps: dict[int, int] = field(default_factory=dict)
     order: list[int] = field(default_factory=list)
     over: bool = False
+    thrown_away: int = 0
     reply: dict | None = None
 
     def write(self, fd: int) -> None:
@@ -94,7 +96,8 @@ class Job:
             os.close(fd)
 
     def read(self, fd: int) -> bool:
-        """Take what is there; False at the end or when nothing is there now. Beyond its cap stdout stops the job, others are cut."""
+        """Take what is there; False at the end or when nothing is there now. Beyond its cap stdout stops the job; others are cut, and
+        stop it when what is cut off grows without end."""
         try:
             data = os.read(fd, 65536)
         except BlockingIOError:
@@ -102,7 +105,8 @@ class Job:
         kept = self.to_read[fd]
         room = self.caps[fd] - len(kept)
         kept += data[: max(room, 0)]
-        if len(data) > room and fd == self.order[0] and not self.over:
+        self.thrown_away += max(0, len(data) - max(room, 0))
+        if len(data) > room and (fd == self.order[0] or self.thrown_away > _NOISE) and not self.over:
             self.over = True
             self.jail.stop()
         return bool(data)

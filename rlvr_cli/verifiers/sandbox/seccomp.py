@@ -30,9 +30,17 @@ DENIED: dict[str, tuple[int | None, int | None]] = {
     "fanotify_mark": (301, 263), "shmget": (29, 194), "shmctl": (31, 195), "shmat": (30, 196), "msgget": (68, 186),
     "semget": (64, 190), "mq_open": (240, 180), "memfd_create": (319, 279), "memfd_secret": (447, 447), "personality": (135, 92),
     "lookup_dcookie": (212, 18), "nfsservctl": (180, 42), "modify_ldt": (154, None), "uselib": (134, None), "sysfs": (139, None),
+    "ioprio_set": (251, 30),
 }  # fmt: skip
 CLONE, CLONE3, SOCKET, IOCTL, KILL = (56, 220), (435, 435), (41, 198), (16, 29), (62, 129)
 KILLERS = (KILL, (200, 130), (129, 138), (297, 240), (424, 424))  # kill tkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal
+
+# Calls that change another process of the same user, its server and the caller among them: (numbers, which arguments must be 0).
+# Zero is the program itself, and PRIO_PROCESS; what the server is given, every later job would inherit.
+OWN_ONLY: dict[str, tuple[tuple[int, int], tuple[int, ...]]] = {
+    "setpriority": ((141, 140), (0, 1)), "sched_setaffinity": ((203, 122), (0,)), "sched_setscheduler": ((144, 119), (0,)),
+    "sched_setparam": ((142, 118), (0,)), "sched_setattr": ((314, 274), (0,)), "prlimit64": ((302, 261), (0,)),
+}  # fmt: skip
 
 _ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _LOAD, _JEQ, _JGE, _JSET, _RET = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -68,6 +76,15 @@ def _no_signal_to_all() -> list[bytes]:
     return [_op(_JEQ, nr, 0, 4), _op(_LOAD, _ARG0), _op(_JEQ, 0xFFFFFFFF, 0, 1), _errno(_EPERM), _op(_RET, _ALLOW)]
 
 
+def _only_oneself() -> list[bytes]:
+    """The calls of ``OWN_ONLY`` pass when a program makes them on itself."""
+    ops = []
+    for pair, places in OWN_ONLY.values():
+        test = [op for place in places for op in (_op(_LOAD, (_ARG0, _ARG1)[place]), _op(_JEQ, 0, 1, 0), _errno(_EPERM))]
+        ops += [_op(_JEQ, syscalls.number(pair), 0, len(test) + 1), *test, _op(_RET, _ALLOW)]
+    return ops
+
+
 def _sockets(allowed: bool) -> list[bytes]:
     """In an own network namespace the common families are harmless; vsock, netlink, packet and the like never are."""
     nr = syscalls.number(SOCKET)
@@ -96,7 +113,7 @@ def program(*, sockets: bool, signals: bool) -> bytes:
     for pair in () if signals else KILLERS:
         ops += _deny(syscalls.number(pair))
     ops += [] if sockets else _no_signal_to_all()  # a pid namespace has nobody else in it, and its server ends jobs that way
-    ops += _clone_without_namespaces() + _sockets(sockets) + _terminal()
+    ops += _only_oneself() + _clone_without_namespaces() + _sockets(sockets) + _terminal()
     return b"".join([*ops, _op(_RET, _ALLOW)])
 
 
