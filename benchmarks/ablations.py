@@ -244,7 +244,8 @@ def table(study: Study, results: Mapping[str, Mapping[str, dict[str, Any]]]) -> 
     rows = []
     for arm, by_seed in results.items():
         runs = list(by_seed.values())
-        shown = [f"{fmean(r[name] for r in runs):.3g}" for name in study.shows]
+        means = [fmean(r[name] for r in runs) for name in study.shows]
+        shown = ["-" if mean != mean else f"{mean:.3g}" for mean in means]
         rows.append([arm, together(runs, "best"), together(runs, "last"), share_of_first_arm(results, arm), *shown])
     body = [" | ".join(row) for row in [heads, ["---"] * len(heads), *rows]]
     return "\n".join(f"| {line} |" for line in body)

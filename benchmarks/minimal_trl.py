@@ -1,6 +1,6 @@
 """What a person writes by hand to train the tiny model with TRL: no records, no evaluation, no guards. The yardstick of step_time.py.
 
-    python benchmarks/minimal_trl.py MODEL_FOLDER STEPS TIMES.json
+python benchmarks/minimal_trl.py MODEL_FOLDER STEPS TIMES.json
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`make test-slow`: the tests marked slow, one after the other, and a dated result file that the README can cite.
 
-    python scripts/test_slow.py [pytest words]     writes tests/results/<date>.md
+python scripts/test_slow.py [pytest words]     writes tests/results/<date>.md
 """
 
 from __future__ import annotations

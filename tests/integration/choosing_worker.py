@@ -1,6 +1,6 @@
 """The worker with one addition: every rank writes down which prompts *it* chose, for a batch and for each refill.
 
-    torchrun --nproc-per-node 2 tests/integration/choosing_worker.py RUN/config.yaml   ->  RUN/chosen.0.jsonl RUN/chosen.1.jsonl
+torchrun --nproc-per-node 2 tests/integration/choosing_worker.py RUN/config.yaml   ->  RUN/chosen.0.jsonl RUN/chosen.1.jsonl
 """
 
 from __future__ import annotations

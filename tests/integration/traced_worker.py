@@ -1,6 +1,6 @@
 """The worker with one addition: every rank writes down, after each step, what the controllers have set in *its* trainer.
 
-    torchrun --nproc-per-node 2 tests/integration/traced_worker.py RUN/config.yaml   ->  RUN/trace.0.jsonl RUN/trace.1.jsonl
+torchrun --nproc-per-node 2 tests/integration/traced_worker.py RUN/config.yaml   ->  RUN/trace.0.jsonl RUN/trace.1.jsonl
 """
 
 from __future__ import annotations

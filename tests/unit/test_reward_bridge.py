@@ -11,7 +11,7 @@ from rlvr_cli import rewards_api
 from rlvr_cli.errors import RewardError, TrainingError
 from rlvr_cli.training.rewards_bridge import RewardBridge
 
-FUNCTIONS = '''
+FUNCTIONS = """
 def right(completions, answer, **kw):
     return [None if a is None else float(c == a) for c, a in zip(completions, answer)]
 def short(completions, **kw):
@@ -20,7 +20,7 @@ def ranked(completions, group_id, correct, **kw):
     return [float(g) + (c or 0.0) / 10 for g, c in zip(group_id, correct)]
 def broken(completions, **kw):
     raise KeyError("oops")
-'''
+"""
 
 
 @pytest.fixture

@@ -55,6 +55,7 @@ def prove(pool_of: Callable[[str], Pool]) -> Tier:
 def _attack(pool: Pool) -> tuple[list[str], list[str]]:
     """Run all attacks in one borrowed server; the layers that it claims, and the attacks that worked."""
     with _targets() as targets, pool.borrow("solution") as jail:
+
         def attack(name: str, spec: dict) -> Outcome:
             return finish(jail.start(f"rlvr_cli.verifiers.sandbox.attacks:{name}", spec=spec, stdin=b"", limits=_SMALL))[0]
 
