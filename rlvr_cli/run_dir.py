@@ -301,7 +301,8 @@ def locked(path: Path) -> Any:
         handle.seek(0)
         owner = handle.read().strip() or "?"
         handle.close()
-        raise RunDirError(f"{path} is being written by process {owner}", where="run.name", fix=f"run.name={path.name}-2") from error
+        what = f"{path} is being written by process {owner}"
+        raise RunDirError(what, where="run.name", fix=f"run.name={path.name}-2, or kill {owner} to end that one") from error
     handle.truncate(0)
     handle.write(str(os.getpid()))
     handle.flush()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_cli.arguments import Arguments
-from rlvr_cli.errors import EXIT_OK
+from rlvr_cli.errors import EXIT_INTERRUPTED, EXIT_OK, RlvrError
 
 EPILOGUE = """\
 examples:
@@ -105,10 +105,25 @@ def train(composed: Any, args: argparse.Namespace) -> int:
         assumed = ["GPUs are assumed: this machine has none or fewer"] if world.assumes_gpus else []
         return dry_run(frozen, plan, assumed + require(frozen, strict=False), as_json=args.json)
     refuse(frozen, resume=args.resume, clean=args.clean)
+    if args.resume and (path := at_its_end(args.resume, frozen)):
+        print(f"{path} is finished ({gain(path)}): there is nothing to go on with\n"
+              f"next: rlvr eval checkpoint={path}   rlvr train --resume {path} trainer.max_steps=MORE")  # fmt: skip
+        return EXIT_OK
     notes = require(frozen, fetch=True)
     for line in [*lines(plan), *notes]:
         print(line, flush=True)
     return launch(frozen, plan, composed, args)
+
+
+def at_its_end(resume: str, frozen: Any) -> Path | None:
+    """The folder of a run that finished and is not asked for more: another attempt could only lose what it says of itself."""
+    from rlvr_cli.run_dir import find, read_config, status_of
+
+    path = find(resume, frozen.run.dir)
+    ends = ("max_steps", "num_train_epochs", "max_generated_tokens")
+    before = read_config(path).get("trainer") or {}
+    same = all(before.get(key) == getattr(frozen.trainer, key) for key in ends)
+    return path if same and status_of(path).get("state") == "finished" else None
 
 
 def dry_run(frozen: Any, plan: Any, notes: list[str], *, as_json: bool) -> int:
@@ -167,6 +182,16 @@ def gain(path: Path) -> str:
     return ", ".join(said) or "no held-out rows were judged"
 
 
+def warnings(path: Path) -> list[str]:
+    """What the report would warn of: groups without signal, cut answers, a fall from the peak. A doubt costs no finished run its ending."""
+    from rlvr_cli.report.findings import findings
+    from rlvr_cli.report.load import load_run
+
+    with contextlib.suppress(RlvrError, OSError):
+        return [sentence for kind, sentence in findings(load_run(path)) if kind == "warn"]
+    return []
+
+
 def say_end(outcome: Any, path: Path) -> int:
     """The closing lines: what came out, or what went wrong and where to look; before them the profile, where one was asked for."""
     from rlvr_cli.launch import profile
@@ -175,9 +200,13 @@ def say_end(outcome: Any, path: Path) -> int:
     if outcome.ok:
         for line in profile.lines(path):
             print(line)
+        for line in warnings(path):
+            print(f"! {line}")
         print(f"done: {gain(path)}; model in {path}/final\nnext: rlvr eval checkpoint={path}   rlvr report {path}")
         return EXIT_OK
     print(f"rlvr train: {outcome.sentence}", file=sys.stderr)
+    if outcome.code == EXIT_INTERRUPTED:
+        print(f"next: rlvr train --resume {path}", file=sys.stderr)
     if outcome.log:
         print(f"log: {outcome.log}\n{kept_words(path)}\nnext: rlvr doctor {path}   rlvr train --resume {path}", file=sys.stderr)
     return outcome.code

@@ -515,16 +515,22 @@ def said_steps(config: Config, prompts: int, per_generation: int, plan: Any) -> 
     return f"{text}; {left} of {prompts} prompts are left over each epoch" if left else text
 
 
+FEW_HELD_OUT = 30
+
+
 def heldout(world: World) -> str | None:
     """Without held-out rows there is no accuracy, so no best checkpoint."""
     if world.rows is None:
         return None
-    if world.rows.eval:
-        return (
-            f"{len(world.rows.eval)} rows, judged every {world.config.trainer.eval_steps} steps"
-            if world.config.trainer.eval_steps
-            else None
-        )
+    if n := len(world.rows.eval):
+        if n < FEW_HELD_OUT:
+            from rlvr_cli.evaluation.intervals import wilson
+
+            low, high = wilson(n // 2, n)
+            return Note(
+                f"{n} held-out rows: half of them right would mean anything from {low:.0%} to {high:.0%} (dataset.eval=FILE, or more rows)"
+            )
+        return f"{n} rows, judged every {world.config.trainer.eval_steps} steps" if world.config.trainer.eval_steps else None
     return Note("no held-out rows: the run can not tell whether it generalises, and final/ is its last step (dataset.eval=FILE)")
 
 

@@ -133,7 +133,8 @@ def check_columns(config: Dataset, rows: Iterable[Row], *, source: str) -> None:
         return
     for key, column in asked.items():
         if all(look_up(row, column) is MISSING for row in rows):
-            fix = f"dataset.{key}={nearest(column, present)}" + (" or dataset.answer_column=null" if key == "answer_column" else "")
+            others = [name for name in present if name not in asked.values()] or present  # a column has one part to play
+            fix = f"dataset.{key}={nearest(column, others)}" + (" or dataset.answer_column=null" if key == "answer_column" else "")
             raise DataError(f"{source} has no column {column!r}, only {', '.join(present)}", where=f"dataset.{key}", fix=fix)
 
 

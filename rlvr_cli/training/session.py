@@ -173,6 +173,8 @@ def read_rows(config: Config, tokenizer: Any, args: Any, model_path: str, status
             print(f"dropped: {line}", flush=True)
         if long or long_held:
             status.say("loading", detail=f"{len(long)} training and {len(long_held)} held-out prompts over {limit} tokens were dropped")
+    if said := foreign(tokenizer, [prompt_ids(tokenizer, row["prompt"]) for row in rows.train[:200]] if not turns else []):
+        status.say("loading", detail=said)
     need = args.generation_batch_size // args.num_generations
     if len(rows.train) < need:
         raise DataError(
@@ -181,6 +183,19 @@ def read_rows(config: Config, tokenizer: Any, args: Any, model_path: str, status
             fix=f"trainer.per_device_train_batch_size={max(1, len(rows.train)) * args.num_generations}",
         )
     return rows
+
+
+def foreign(tokenizer: Any, prompts: list[list[int]]) -> str | None:
+    """A sentence where the model's vocabulary lacks much of the prompts: it can not read them, so no reward will ever rise.
+
+    >>> from types import SimpleNamespace
+    >>> foreign(SimpleNamespace(unk_token_id=0), [[5, 0, 0, 7]]), foreign(SimpleNamespace(unk_token_id=None), [[0]])
+    ('50% of the prompts\' tokens are unknown to this model: it can not read them (another model, or another dataset)', None)
+    """
+    tokens = [token for prompt in prompts for token in prompt]
+    unknown = tokens.count(tokenizer.unk_token_id) / len(tokens) if tokens and tokenizer.unk_token_id is not None else 0.0
+    said = "tokens are unknown to this model: it can not read them (another model, or another dataset)"
+    return f"{unknown:.0%} of the prompts' {said}" if unknown > 0.02 else None
 
 
 def room_for_prompts(config: Config, model_path: str) -> int | None:

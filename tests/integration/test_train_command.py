@@ -78,6 +78,14 @@ def test_screen_shows_plan_steps_and_what_next(finished):
     assert "\x1b" not in done.stdout
 
 
+def test_a_finished_run_is_not_taken_up_again(finished):
+    run, _ = finished
+    before = (run / "status.json").read_text()
+    done = rlvr("train", "--resume", str(run), cwd=run.parents[1])
+    assert done.returncode == 0 and "is finished" in done.stdout and "trainer.max_steps=MORE" in done.stdout
+    assert (run / "status.json").read_text() == before
+
+
 def test_name_is_not_taken_twice(finished):
     run, _ = finished
     again = rlvr("train", "run.name=short", *SHORT, cwd=run.parent.parent)

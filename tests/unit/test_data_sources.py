@@ -113,6 +113,7 @@ def test_a_broken_line_can_be_dropped_and_is_counted(tmp_path):
         ("two.jsonl", b'{"prompt": "1", "answer": "1", "answer": "2"}', ["line 1", "'answer' stands there twice"]),
         ("x.txt", TEXT.encode(), ["unknown kind of file '.txt'"]),
         ("none.jsonl", b'{"question": "1+1", "answer": "2"}', ["has no column 'prompt'", "dataset.prompt_column=question"]),
+        ("other.jsonl", b'{"prompt": "1+1", "gold": "2"}', ["has no column 'answer'", "dataset.answer_column=gold"]),
         ("gold.jsonl", b'{"prompt": "1+1", "answr": "2"}', ["has no column 'answer'", "dataset.answer_column=answr"]),
         ("blank.jsonl", b'{"prompt": "", "answer": "2"}', ["none of the 1 rows", "no prompt"]),
     ],
