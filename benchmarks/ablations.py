@@ -78,8 +78,7 @@ LONGER = {"terms": 2, "terms_max": 6, "min": 1, "max": 9}
 LONGER_WORDS = ["dataset.terms_max=6", "dataset.min=1", "dataset.max=9"]
 # Threads are given, so that two runs side by side do not wait for each other's.
 SMOLLM2 = ["recipe=smollm2_arithmetic", "trainer.save_steps=0", "trainer.eval_steps=8", "trainer.samples_per_step=0", "hardware.threads=1"]
-ONCE = ["algorithm.num_iterations=1", "trainer.max_steps=60"]
-PLAIN = [*ONCE, "optimizer.lr_scheduler_type=constant", "algorithm.epsilon_high=0.2", "guard.entropy.action=off"]
+PLAIN = ["trainer.max_steps=60", "optimizer.lr_scheduler_type=constant", "algorithm.epsilon_high=0.2", "guard.entropy.action=off"]
 STOP = ["guard.entropy.action=stop_at_best", "guard.early_stop_evals=2"]
 
 STUDIES = {
@@ -136,8 +135,9 @@ STUDIES = {
             "smollm2_clip_higher": [*PLAIN, "algorithm.epsilon_high=0.28", "algorithm.num_iterations=2"],
             "smollm2_entropy": [*PLAIN, "algorithm.use_adaptive_entropy=true", "algorithm.entropy_target=0.2"],
             "smollm2_dynamic": [*PLAIN, "algorithm.dynamic_sampling.max_rounds=2"],
-            "smollm2_decay": ONCE,
-            "smollm2_curriculum": [*ONCE, "curriculum=pass_rate", *STOP],
+            "smollm2_reuse": ["algorithm.num_iterations=2", "trainer.max_steps=48"],
+            "smollm2_reuse_longer": ["algorithm.num_iterations=2", "trainer.max_steps=72"],
+            "smollm2_curriculum": ["trainer.max_steps=60", "curriculum=pass_rate", *STOP],
             "smollm2_stop": [*PLAIN, *STOP],
         },
         SMOLLM2,
