@@ -190,12 +190,12 @@ def foreign(tokenizer: Any, prompts: list[list[int]]) -> str | None:
 
     >>> from types import SimpleNamespace
     >>> foreign(SimpleNamespace(unk_token_id=0), [[5, 0, 0, 7]]), foreign(SimpleNamespace(unk_token_id=None), [[0]])
-    ('50% of the prompts\' tokens are unknown to this model: it can not read them (another model, or another dataset)', None)
+    ('50% of the tokens of the prompts are unknown to this model: it can not read them (another model, or another dataset)', None)
     """
     tokens = [token for prompt in prompts for token in prompt]
     unknown = tokens.count(tokenizer.unk_token_id) / len(tokens) if tokens and tokenizer.unk_token_id is not None else 0.0
-    said = "tokens are unknown to this model: it can not read them (another model, or another dataset)"
-    return f"{unknown:.0%} of the prompts' {said}" if unknown > 0.02 else None
+    said = "of the tokens of the prompts are unknown to this model: it can not read them (another model, or another dataset)"
+    return f"{unknown:.0%} {said}" if unknown > 0.02 else None
 
 
 def room_for_prompts(config: Config, model_path: str) -> int | None:

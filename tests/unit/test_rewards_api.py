@@ -2,8 +2,8 @@
 
 import asyncio
 import math
-import subprocess
 import re
+import subprocess
 import sys
 import time
 
