@@ -35,6 +35,7 @@ from rlvr_cli.errors import DataError
 Row = dict[str, Any]
 PEEK = 1000  # rows looked at before a column counts as missing
 TRAINERS_OWN = {"prompts", "completions", "completion", "completion_ids", "trainer_state", "log_extra", "log_metric", "environments"}
+THIN = 0.8  # of its weight: a kind that has less is said
 MAX_DRAWS = 200  # draws a wanted row, before a generator counts as exhausted
 
 
@@ -170,9 +171,30 @@ def _generated(dataset: Dataset, seed: int) -> Loaded:
     for name, have, want in (("training", train, dataset.count), ("held-out", held, dataset.eval_count)):
         if len(have) < want:
             notes.append(f"only {len(have)} distinct {name} prompts of the {want} asked for exist at these settings")
+    notes += thin_kinds(dataset, train)
     if not train:
         raise DataError(f"the generator {dataset.generator!r} gave no training row", where="dataset.generator")
     return Loaded(train, held, dropped, notes)
+
+
+def thin_kinds(dataset: Dataset, rows: list[Row]) -> list[str]:
+    """Kinds that a mix has less of than its weights say: a generator whose different prompts are used up can give no more of them."""
+    if dataset.generator != "mixed":
+        return []
+    from rlvr_cli.data.generate.mixed import MIX
+
+    keys, weights = own_keys(dataset), Counter()
+    for name, weight in (keys.get("mix") or MIX).items():
+        if weight:
+            row = next(iter(generator(name)(count=1, seed=0, **((keys.get("options") or {}).get(name) or {}))))
+            weights[str(row.get("kind"))] += weight
+    have = Counter(str(row.get("kind")) for row in rows)
+    return [
+        f"kind {kind} is {have[kind] / len(rows):.0%} of the training prompts where dataset.mix says {weight / weights.total():.0%}: only "
+        f"{have[kind]} different ones were drawn; a smaller dataset.count keeps its share"
+        for kind, weight in weights.items()
+        if rows and have[kind] / len(rows) < THIN * weight / weights.total()
+    ]
 
 
 def drawn(dataset: Dataset, *, seed: int, count: int, held: bool, dropped: list[Dropped]) -> list[Row]:

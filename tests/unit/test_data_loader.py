@@ -295,6 +295,15 @@ def test_too_few_prompts_are_said():
     assert sum("distinct" in note for note in loaded.notes) == 2
 
 
+def test_a_mix_says_which_kind_ran_out_of_different_prompts():
+    """Two thirds of 4000 different prompts can not be talk where 800 exist: a run would train on a fifth of it, unsaid."""
+    mixed = {"generator": "mixed", "eval_count": 0, "mix": {"arithmetic": 1, "general": 2}}
+    thin = load(Dataset(**mixed, count=4000), seed=0)
+    share = sum(row["kind"] == "chat" for row in thin.train) / len(thin.train)
+    assert any(f"kind chat is {share:.0%} of the training prompts where dataset.mix says 67%" in note for note in thin.notes)
+    assert not any("dataset.mix says" in note for note in load(Dataset(**mixed, count=400), seed=0).notes)
+
+
 def test_a_generator_of_the_user_by_dotted_path(tmp_path, monkeypatch):
     (tmp_path / "mygen.py").write_text(
         "def rows(*, count, seed, size=3):\n    for i in range(count):\n"
