@@ -30,6 +30,10 @@ LONGEST = 20_000
 TURNS = 8  # times an answer may be taken back
 MOST = 60  # tags that are looked at, from the end
 _LABEL = re.compile(r"^\s*[(\[（【]?\s*([A-Ja-j]|\d{1,2})\s*[)\]）】.．、:：]\s*")
+_LABEL_BEHIND = re.compile(r"\s*\((?:option|choice|answer|选项)?\s*([A-J])\)[\s.。]*$", re.I)
+_NOUN_BEHIND = re.compile(r"(?<=[A-J)])\s*(?:选项|選項|项|項)\s*$")
+_DOUBT = re.compile(r"\b(?:wait|hmm+|actually|on reflection|let me (?:re-?check|re-?consider|double-?check|correct))\b", re.I)
+_BULLETS = " -•>#✅✔✓☑👉➡\ufe0f"
 _TAG = re.compile(r"<answer>((?:(?!<answer>).)*?)</answer>", re.S | re.I)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 # ASCII on both sides: in "答案是A和C" the letters touch other letters and still stand alone
@@ -65,7 +69,7 @@ def judge(completion: Completion, row: dict[str, Any]) -> Verdict:
     text = visible(text_of(completion)[-LONGEST:])
     if text is None:
         return Verdict(0.0, "thinking was never closed")
-    chosen, why = choose(choice_said.numbered(tidy(text)), options, many=len(gold) > 1)
+    chosen, why = choose(choice_said.numbered(tidy(text), _by_number(options)), options, many=len(gold) > 1)
     if chosen is None:
         return Verdict(0.0, why)
     said = ", ".join(sorted(chosen))
@@ -125,6 +129,8 @@ def gold_letters(answer: Any, options: list[str]) -> set[str]:
     labelled = _with_its_words(text, options)
     if labelled:
         return {labelled}
+    if _bare_letter(text, options):
+        return {text}
     same = [LETTERS[i] for i, option in enumerate(options[: len(LETTERS)]) if plain(option) == plain(text)]
     if len(same) == 1:
         return set(same)
@@ -160,6 +166,8 @@ def choose(text: str, options: list[str], *, many: bool) -> tuple[set[str] | Non
     for _ in range(TURNS):
         found, why, end = _choose(text, options, many)
         back = retraction(text[end:], elsewhere=lambda before, found=found: _of_another(before, options, found)) if found else None
+        if found and back is None:
+            back = _turned(text[end:], options, found, many)
         if back is None:
             return found, why
         text = text[end + back :]
@@ -173,18 +181,33 @@ def _choose(text: str, options: list[str], many: bool) -> tuple[set[str] | None,
         kept = [mark for mark in marks if not negated(text[max(0, mark[0] - 60) : mark[0]], text[mark[1] : mark[1] + 60])]
         if not kept:
             return None, "the answer is negated", marks[0][1]
-        return *_read(kept[0][2], options, exact=True), kept[0][1]
+        return *_read(_inside(kept[0][2]), options, exact=True), kept[0][1]
     stated = choice_said.announcement(text)
     if stated is not None:
         found, why = _read(stated[0], options, exact=False)
         if found is not None or why != "no option chosen":
             return found, why, stated[1]
-    for way in (_called_right, _by_itself):
+    for way in (_called_right, _marked, _by_itself):
         said = way(text, options, many)
         if said[0] is not None or said[1].startswith("several"):
             return said
     ending = _ends_on(text, options)
     return ending if ending[0] is not None else said
+
+
+def _turned(after: str, options: list[str], found: set[str], many: bool) -> int | None:
+    """Where an answer is thought over and another one concluded: "Wait, let me check ... so it is D"; None where it stands."""
+    doubt = _DOUBT.search(after)
+    if doubt is None:
+        return None
+    letters = _called_right(after[doubt.end() :], options, many)[0]
+    return doubt.end() if letters and letters != found else None
+
+
+def _inside(place: str) -> str:
+    """What a tag or box says, without a "the correct answer is" that leads it."""
+    stated = choice_said.announcement(place)
+    return stated[0] if stated and not re.search(r"\w", place[stated[1] :]) else place
 
 
 def _of_another(before: str, options: list[str], found: set[str]) -> bool:
@@ -223,11 +246,26 @@ def _last_box(text: str) -> list[tuple[int, int, str]]:
 
 def _called_right(text: str, options: list[str], many: bool) -> tuple[set[str] | None, str, int]:
     """The letters that are called correct or concluded: "B is the answer", "so B."; where one is asked, different ones are several."""
+    for option in options:  # the C of "Vitamin C is right" is no letter where that is an option
+        if " " in option and re.search(r"\b[A-J]\b", option):
+            text = text.replace(option, option.lower())
     places = choice_said.verdicts(text)
     if many and places and len(_letters(places[-1][0], options)) > 1:
         places = places[-1:]  # "A is true. C is true. So A and C."
     letters = set().union(*(_letters(place, options) for place, _ in places)) if places else set()
     return (letters, "", places[-1][1]) if letters else (None, "no option chosen", 0)
+
+
+def _marked(text: str, options: list[str], many: bool) -> tuple[set[str] | None, str, int]:
+    """The options that a list or table of at least two calls right: ``A) Lima ❌``, ``| B | Oslo | Yes |``."""
+    marks: dict[str, bool] = {}
+    for letter, rest, right in choice_said.marks(text):
+        if letter in marks or _same_words(rest, options):
+            return None, "no option chosen", 0  # a second list, or options that are themselves "True" and "False"
+        marks[letter] = right
+    known = LETTERS[: len(options)] if options else LETTERS
+    letters = {letter for letter, right in marks.items() if right and letter in known}
+    return (letters, "", len(text)) if letters and len(marks) > 1 else (None, "no option chosen", 0)
 
 
 def _ends_on(text: str, options: list[str]) -> tuple[set[str] | None, str, int]:
@@ -244,6 +282,10 @@ def _read(place: str, options: list[str], *, exact: bool) -> tuple[set[str] | No
     word = _is_option(place, options) or _with_its_words(place, options)
     if word:
         return {word}, ""
+    if "\n" in place:  # a list of labelled options behind "the correct answers are"
+        listed = set().union(*(_lead(line, options) for line in place.split("\n")))
+        return (listed, "") if listed else (None, "no option chosen")
+    place = _NOUN_BEHIND.sub("", place)
     if exact:
         place = _affirmed(place)
         if not place:
@@ -274,11 +316,27 @@ def _affirmed(place: str) -> str:
     turned = re.split(r"\bbut(?: rather)?\b|\bsondern\b|\bsino\b|而是", place, flags=re.I)
     if len(turned) > 1:
         return next((part for part in (turned[-1], turned[0]) if not _NEGATED.search(part)), "")
-    kept = re.split(r"\s*[,;(]?\s*(?:\band not\b|\bnot\b|\brather than\b|\binstead of\b|而不是|不是)", place, flags=re.I)[0]
+    kept = re.split(r"\s*[,;(]?\s*(?:\band not\b|\bnot\b|\brather than\b|\binstead of\b|而不是|(?<=[,，])\s*不是)", place, flags=re.I)[0]
     return "" if _NEGATED.search(kept) or re.search(r"\b(?:is|are|was)$", kept.strip(), re.I) else kept
 
 
+def _bare_letter(place: str, options: list[str]) -> bool:
+    """Whether a place is one capital letter that names an option: it is the letter, also where another option's text is a "C" or an "a"."""
+    bare = place.strip(" .()[]:\n")
+    return len(bare) == 1 and bare in (LETTERS[: len(options)] if options else LETTERS)
+
+
+def _by_number(options: list[str]) -> int:
+    """How many options may be called by their number: none where any of them is a number itself."""
+    return 0 if any(re.fullmatch(r"\W*\d+\W*", option) for option in options) else min(len(options), len(LETTERS))
+
+
 def _is_option(place: str, options: list[str]) -> str | None:
+    """The letter of the only option whose words are the place's words; a lone capital letter is no words."""
+    return None if _bare_letter(place, options) else _same_words(place, options)
+
+
+def _same_words(place: str, options: list[str]) -> str | None:
     """The letter of the only option whose words are the place's words."""
     for form in (plain, _dense):
         same = [LETTERS[i] for i, option in enumerate(options[: len(LETTERS)]) if form(option) and form(option) == form(place)]
@@ -298,9 +356,14 @@ def _dense(text: str) -> str:
 
 def _with_its_words(place: str, options: list[str]) -> str | None:
     """The letter of ``B) Oslo`` where those are that option's words, whatever they are: an option may hold a "not" or an "or"."""
-    label = _LABEL.match(place)
-    letter = label[1].upper() if label else ""
-    return letter if label and letter in LETTERS and _is_option(place[label.end() :], options) == letter else None
+    label, behind = _LABEL.match(place), _LABEL_BEHIND.search(place)
+    if behind and _same_words(place[: behind.start()], options) == behind[1]:  # "Oslo (B)"
+        return behind[1]
+    own = _same_words(place[label.end() :], options) if label else None
+    if not own:
+        return None
+    number = label[1].isdigit() and int(label[1]) == LETTERS.index(own) + 1 and int(label[1]) <= _by_number(options)
+    return own if number or label[1].upper() == own else None
 
 
 def _several_words(place: str, options: list[str]) -> set[str]:
@@ -320,7 +383,7 @@ def _labelled(place: str, options: list[str]) -> set[str]:
         return set()
     if not rest:
         return {letter}
-    own = _is_option(rest, options)
+    own = _same_words(rest, options)
     if own:
         return {letter} if own == letter else {letter, own}
     more = _letters(rest, options)
@@ -345,7 +408,7 @@ def _prose(place: str) -> bool:
 
 def _by_itself(text: str, options: list[str], many: bool) -> tuple[set[str] | None, str, int]:
     """No statement: the whole text, or its last line, is nothing but a choice; a list of all options is none."""
-    lines = [line.strip(" -•>#") for line in text.splitlines() if line.strip(" -•>#")]
+    lines = [line.strip(_BULLETS) for line in text.splitlines() if line.strip(_BULLETS)]
     if not lines:
         return None, "empty answer", 0
     if len(lines) > 1 and not many and len({min(_lead(line, options)) for line in lines if _lead(line, options)}) > 1:
@@ -357,6 +420,7 @@ def _by_itself(text: str, options: list[str], many: bool) -> tuple[set[str] | No
     for place, end in ((" ".join(lines), first), (lines[-1], last), (choice_said.last_sentence(lines[-1]), len(text)), (lines[0], first)):
         word = _is_option(place, options) or _with_its_words(place, options)
         place = word or _affirmed(_without_noun(place))
+        word = word or _is_option(place, options) or (_only_number(text, options) if len(lines) == 1 else None)
         if word:
             return {word}, "", len(text) if end > first or len(lines) == 1 else first + len(lines[0])
         if _NEGATED.search(place):
@@ -366,6 +430,12 @@ def _by_itself(text: str, options: list[str], many: bool) -> tuple[set[str] | No
         if _HEDGE.search(place) and _letters(place, options):
             return None, "several options: " + ", ".join(sorted(_letters(place, options))), end
     return None, "no option chosen", 0
+
+
+def _only_number(text: str, options: list[str]) -> str | None:
+    """The letter of an option's number where the text is nothing else: ``(3)``."""
+    number = re.fullmatch(r"[\s(\[]*([1-9])[\s)\].]*", text)
+    return LETTERS[int(number[1]) - 1] if number and int(number[1]) <= _by_number(options) else None
 
 
 def _chooses(place: str, options: list[str]) -> bool:
@@ -384,7 +454,7 @@ def _without_noun(place: str) -> str:
 def _lead(line: str, options: list[str]) -> set[str]:
     """The letter of a line such as ``B) Oslo`` or ``(B)``; none for ``A dog``."""
     labelled = re.match(
-        r"\s*(?:option\s+|choice\s+|选项|選項)?[(\[]?\s*([A-J])\s*(?:[)\].:、](?:\s|$|(?=[^\x00-\x7f]))|\s[-–—]\s|$"
+        r"\s*(?:option\s+|choice\s+|选项|選項)?[(\[]?\s*([A-J])\s*(?:[)\].:、](?:\s|$|(?=[^\x00-\x7f]))|[,，](?=[^\x00-\x7f])|\s[-–—]\s|$"
         r"|[,，]\s*(?:because|since|as|因为|因為))",
         line,
         re.I,

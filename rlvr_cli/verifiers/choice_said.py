@@ -17,10 +17,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_NOUN = r"(?:answer|choice|option|selection|response|letter|pick)(?:\s+(?:here|to this question))?"
+_NOUN = r"(?:answer|choice|option|selection|response|letter|pick)"
+_NOUN += r"(?:\s+(?:here|(?:to|for|of|in|from|among)\s+(?:this|the|your|these)(?:\s+\w+){1,4}?))?"
 _SAYS = re.compile(
     rf"\b(?:(?:the\s+|my\s+)?(?:final\s+|correct\s+|right\s+|best\s+)?{_NOUN}s?"
-    r"(?:\s+(?:is|are|would be|must be|should be|has to be|will be)|'s|[\"']?\s*[:=])"
+    r"(?:\s+(?:is|are|would be|must be|should be|has to be|will be)|'s|[\"']?\s*[:=]|\s+[-–—](?=\s))"
     r"|\b(?:correct|right)\s*[:=]|the (?:correct|right|true) (?:ones?|statements?)\s+(?:is|are)\b"
     r"|ans\s*[:.=]|i(?:'d| would| will|'ll)?\s+(?:choose|pick|select|go with|say)"
     r"|(?:therefore|so|thus|hence),?\s+(?:it(?:'s| is)\s+)?(?:option\b|choice\b)"
@@ -35,7 +36,8 @@ _SAYS = re.compile(
     r"|(?:правильный |верный )?(?:ответ|вариант)\s*[:：—-])"
     r"|(?:vậy )?(?:đáp án|câu trả lời)(?: đúng)?\s*(?:là|:)|(?:الإجابة|الجواب|الاجابة)(?: (?:الصحيحة|النهائية|الصحيح))?\s*(?:هي|هو|:)"
     r"|(?:सही )?उत्तर\s*(?:है|:)|คำตอบ\s*(?:คือ|:)"
-    r"|(?:正确|正確)?(?:答案|选项|選項)(?:应该|應該)?(?:是|为|為|选|[:：])|正[确確]的?(?:有|是|为|為)[:：]?|(?:故|应|應|所以|因此)?(?:选|選)(?:择|擇)?(?:项|項)?"
+    r"|(?:正确|正確)?(?:答案|选项|選項)(?:应该|應該)?(?:是|为|為|选|[:：])|正[确確]的?(?:有|是|为|為)[:：]?|\[答案\]|【答案】"
+    r"|(?:故|应|應|所以|因此)?(?:(?<![A-J])(?:选项|選項)|(?:选|選)(?:择|擇)?(?![项項]))"
     r"|(?:正解|答え|解答|答)\s*(?:は|[:：])|(?:정답|답)\s*(?:은|는|[:：])",
     re.I,
 )
@@ -54,7 +56,8 @@ _VERDICT = re.compile(
     r"(?i:(?:therefore|thus|indeed|clearly|definitely|also|both)\s+)?"
     r"(?i:(?:the\s+)?(?:only\s+|best\s+|most\s+)?(?:correct|right|true|best|accurate|appropriate)(?:\s+(?:answer|choice|option|one|statement|response)s?)?"
     r"|(?:the|my|our)\s+(?:final\s+)?(?:answer|choice|one|pick|solution)s?)"
-    r"(?=\s*[.,;:!)\n]|\s*$|\s+(?i:because|since|as|and|but|here|given|for)\b)"
+    r"(?=\s*[.,;:!)\n]|\s*$|\s+(?i:because|since|as|and|but|here|given|for|to|among"
+    r"|(?<=one )(?:that|which)(?!\s+(?:is|fails|does|was)\b))\b)"
     rf"|\b(?i:only)\s+{_KIND}{_SOME.replace('said', 'only')}\s+(?i:fits?|works?|holds?|remains?"
     r"|matche?s?|satisf\w+|meets?|is left|makes sense|(?:can|could) be)\b"
     rf"|{_KIND}{_SOME.replace('said', 'foreign')}\s+(?i:es|est|ist|è|é)\s+(?i:la|le|die|das|a|o|il)\s+(?i:(?:bonne|richtige|mejor)\s+)?"
@@ -65,15 +68,16 @@ _VERDICT = re.compile(
 _CONCLUSION = re.compile(
     r"(?:(?i:\b(?:so|therefore|thus|hence|and so|consequently|leaving(?:\s+us\s+with|\s+only)?|left with"
     r"|leaves(?:\s+us\s+with|\s+only)?|remains?"
+    r"|(?:matche?s|corresponds\s+to|agrees\s+with|aligns\s+with|which\s+is|this\s+is)(?=\s+(?:option|choice|answer|letter)\b)"
     r"|(?:it|this|that|the best|the rest)(?:'s|\s+(?:is|must be|has to be))"
     r"|(?:we|i)(?:'d|'ll|\s+would|\s+will|\s+should|\s+can|\s+must)?(?:\s+have\s+to)?\s+(?:pick|choose|select|go\s+(?:with|for)|take|mark)))"
     r"|[-=]>|[→⇒∴]|所以|因此|故)[,，:：]?\s*(?<![A-Za-z])(?i:(?:it(?:'s|\s+is|\s+must\s+be)|we\s+(?:get|have|pick|choose)|the\s+answer\s+is|only|just|is)\s+){0,2}"
-    rf"{_KIND}{_SOME}(?=\s*[.,;:!()\n。，；]|\s*$|\s+(?i:because|since|as)\b)"
+    rf"{_KIND}{_SOME}(?=\s*[.,;:!()\n。，；]|\s*$|\s+(?i:because|since|as|rather than|instead of|not)\b)"
 )
 _SENTENCES = re.compile(r"(?<=\w\w[.!?])\s+|(?<=[%)\]][.!?])\s+|(?<=[。！？])|\n+")
 _COPULA = re.compile(
     r"(?:\b(?:is|are|was|were|be|equals?|becomes|gives|yields|therefore|thus|hence|so)\b|\b(?:it|that|this|he|she)'s\b|=)[,:]?"
-    r"\s+(?:equal to\s+)?",
+    r"\s+(?:equal to\s+)?|[是为為即]",
     re.I,
 )
 _HYPOTHETICAL = re.compile(
@@ -95,12 +99,25 @@ _ORDINAL = re.compile(
     r"|第([一二三四五六])[个個]?(?:选项|選項|项|項)",
     re.I,
 )
+_BY_NUMBER = re.compile(r"((?<![A-Za-z])(?:option|choice)|选项|選項)s?\s*[(#]?([1-9])(?![\d.,/%]\d|\d)\)?", re.I)
+_EITHER_WAY = re.compile(r"\b(?:otherwise|if)\b", re.I)
+_PLURAL = re.compile(r"(?:answers|options|choices|ones|statements)\b|选项|選項|答案", re.I)
+_RIGHT = re.compile(r"correct|right|best|true|final|answers\b|正确|正確|答案", re.I)
+_LINE = re.compile(r"^[\s\-•>#*|]*(?:option\s+|选项|選項)?[(\[]?([A-J])(?:\s*[)\].:、|]|(?=\s*\()|\s[-–—]\s)\s*(.*)$", re.I)
+# the verdict closes the line, or stands behind a dash, colon, arrow or cell wall and a reason follows
+_MARK = re.compile(
+    r"(?:^|[-–—:：|(→=]\s*|\s(?=[✅✔✓☑❌✗✘✖]))(?:(?:this|that|it)(?:'s|\s+is)\s+)?"
+    r"(?:(?P<right>[✅✔✓☑]|(?:correct|right|true|yes)\b|正确|正確|对)"
+    r"|(?P<wrong>[❌✗✘✖]|(?:incorrect|not correct|wrong|false|no)\b|不正确|不对|错误?))(?=[\s\ufe0f.,;:!|)。，；-]|$)",
+    re.I,
+)
 MOST = 40
 """Verdicts and conclusions that are looked at, from the end."""
 
 
-def numbered(text: str) -> str:
-    """``The second option`` and 第二个选项 by their letters."""
+def numbered(text: str, options: int = 0) -> str:
+    """``The second option`` and 第二个选项 by their letters; ``option 2`` too, of as many options as go by number."""
+    text = _BY_NUMBER.sub(lambda m: f"{m[1]} {'ABCDEFGHIJ'[int(m[2]) - 1]}" if int(m[2]) <= options else m[0], text)
     return _ORDINAL.sub(lambda m: "option " + "ABCDEF"[_ORDINALS.index(m[1].lower()) if m[1] else "一二三四五六".index(m[2])], text)
 
 
@@ -113,13 +130,38 @@ def announcement(text: str) -> tuple[str, int] | None:
             rest
             and not re.match(r"(?:not|isn't)\b|不是", rest, re.I)
             and not re.search(r"(?:not|isn't)\s*$|不$|无法|n't\s*$", before, re.I)
+            and not (_EITHER_WAY.search(rest[:120]) and _HYPOTHETICAL.search(_sentence_before(text, said.start())))
             and not ("would" in said[0].lower() and _HYPOTHETICAL.search(_sentence_before(text, said.start())))
         ):
+            block = _labelled_lines(rest) if _PLURAL.search(said[0]) else []
+            if len(block) > 1:
+                if not _RIGHT.search(said[0]):
+                    continue  # "The options are:" restates the question
+                return "\n".join(block), len(text) - len(rest) + len("\n".join(block))
             end = _STOP.search(rest)
             place = rest[: end.start()] if end and end.start() else rest.split("\n")[0]
             if re.search(r"\w", place):
                 return place.rstrip("\"'} "), len(text) - len(rest) + len(place)
     return None
+
+
+def _labelled_lines(text: str) -> list[str]:
+    """The labelled lines that a text begins with, without their bullets: ``A) Lima``."""
+    lines = []
+    for line in text.split("\n"):
+        if not re.match(r"[\s\-•>#]*[(\[]?[A-J]\s*[)\].:、]", line):
+            break
+        lines.append(line.strip(" -•>#"))
+    return lines
+
+
+def marks(text: str) -> Iterator[tuple[str, str, bool]]:
+    """The lines that judge an option: its letter, what stands behind it, and whether it is called right."""
+    for line in text.split("\n"):
+        labelled = _LINE.match(line)
+        mark = _MARK.search(labelled[2]) if labelled and labelled[1].isupper() else None
+        if mark:
+            yield labelled[1], labelled[2], bool(mark["right"])
 
 
 def verdicts(text: str) -> list[tuple[str, int]]:

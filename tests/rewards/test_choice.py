@@ -258,3 +258,75 @@ def test_lists_and_white_space_take_linear_time(text):
     start = time.process_time()
     judge(text, {"answer": "B", "choices": CITIES})
     assert time.process_time() - start < 5.0
+
+
+SYMBOLS = ["Ca", "C", "Co", "Cr"]
+VITAMINS = ["Vitamin C", "Vitamin D", "Vitamin A"]
+WORDS = ["I", "the", "a", "of"]
+
+
+@pytest.mark.parametrize(
+    ("choices", "answer", "text", "score"),
+    [
+        # a lone capital is the letter, also where another option's text is that letter; so is a gold
+        (SYMBOLS, "B", "The answer is C.", 0.0), (SYMBOLS, "C", "The answer is C.", 1.0), (SYMBOLS, "B", "\\boxed{B}", 1.0),
+        (SYMBOLS, "B", "<answer>The correct answer is (B) C.</answer>", 1.0), (SYMBOLS, "B", "The correct answer is **C** (option B).", 1.0),
+        (WORDS, "A", "Answer: A", 1.0), (WORDS, "C", "Answer: A", 0.0), (["D+", "E", "F"], "E", "E", 1.0),
+        (VITAMINS, "A", "Vitamin C is the right one, which is option (A).", 1.0), (VITAMINS, "C", "Vitamin C is the right one.", 0.0),
+        # a number, where no option is a number itself
+        (CITIES, "B", "Option 2", 1.0), (CITIES, "B", "(2)", 1.0), (CITIES, "B", "2. Oslo", 1.0), (CITIES, "B", "2. Rome", 0.0),
+        (CITIES, "B", "Therefore, option (2) is correct.", 1.0), (["1", "2", "3"], "A", "2", 0.0), (["4", "2", "3"], "A", "Option 2", 0.0),
+        # it means one of two things
+        (CITIES, "B", "If it means one thing, the answer is B; otherwise it is C.", 0.0),
+        (CITIES, "B", "The answer is A. Wait, let me re-check that. I mixed them up... so it is B.", 1.0),
+        (CITIES, "A", "The answer is A. Wait, let me re-check that. I mixed them up... so it is B.", 0.0),
+        (CITIES, "B", "Oslo, not Lima.", 1.0), (CITIES, "B", "奥斯陆。Oslo不是答案", 0.0),
+    ],
+)  # fmt: skip
+def test_letters_that_are_words_and_numbers_that_are_places(choices, answer, text, score):
+    assert judge(text, {"answer": answer, "choices": choices}).score == score
+
+
+MARKED = "A) Lima {0}\nB) Oslo {1}\nC) Rome {0}\nD) Graz {0}"
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        (MARKED.format("❌", "✅"), 1.0), (MARKED.format("✅", "❌"), 0.0), (MARKED.format("- Incorrect", "- Correct"), 1.0),
+        (MARKED.format("- Correct", "- Incorrect"), 0.0), (MARKED.format("- Incorrect. It is small.", "- This is correct."), 1.0),
+        (MARKED.format("：错误", "：正确"), 1.0), ("| Option | Right? |\n|---|---|\n| A | No |\n| B | Yes |\n| C | No |", 1.0),
+        ("* Option A (Lima): Incorrect.\n* Option B (Oslo): Correct.", 1.0), (MARKED.format("", ""), 0.0), ("A: Yes\nB: Yes", 0.0),
+    ],
+)  # fmt: skip
+def test_lists_and_tables_that_call_each_option_right_or_wrong(text, score):
+    assert judge(text, {"answer": "B", "choices": CITIES}).score == score
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This matches option {L}.", "The result corresponds to choice ({L}).", "✅ **{L}) {T}**", "**{T} ({L})**", "It's {L} rather than {O}.", "Answer – {L}",
+        "Sure! The correct answer to the question is:\n\n**{L}) {T}**\n\nLet me know if you'd like more!", "{L} is the one that describes this best.",
+        "【答案】{L}\n【解析】A项不符合题意。", "正确答案是{L}选项，即{T}。", "{L}、奥", "挪威的首都是{T}。",
+        "The options are:\n(A) Lima\n(B) Oslo\n(C) Rome\nFrom these, {T} is the right one, which is option ({L}).",
+    ],
+)  # fmt: skip
+def test_as_language_models_say_it(text):
+    assert judge(fill(text, "B", "C", CITIES), {"answer": "B", "choices": CITIES}).score == 1.0
+    assert judge(fill(text, "C", "B", CITIES), {"answer": "B", "choices": CITIES}).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The correct answers are:\n\n- A) Lima\n- C) Rome",
+        "**Correct answers:**\n**A. Lima**\n**C. Rome**",
+        "因此选择A、C选项",
+        "【答案】AC",
+    ],
+)
+def test_lists_behind_the_correct_answers_are(text):
+    assert judge(text, {"answer": "A, C", "choices": CITIES}).score == 1.0
+    assert judge(text, {"answer": "A, B", "choices": CITIES}).score == 0.0
+    assert judge(text, {"answer": "A", "choices": CITIES}).score == 0.0
