@@ -32,8 +32,9 @@ MOST = 60  # tags that are looked at, from the end
 _LABEL = re.compile(r"^\s*[(\[（【]?\s*([A-Ja-j]|\d{1,2})\s*[)\]）】.．、:：]\s*")
 _LABEL_BEHIND = re.compile(r"\s*\((?:option|choice|answer|选项)?\s*([A-J])\)[\s.。]*$", re.I)
 _NOUN_BEHIND = re.compile(r"(?<=[A-J)])\s*(?:选项|選項|项|項)\s*$")
+_ASIDE = re.compile(r"(?<=[A-J])\s*\((?:(?:even )?though|although|not|rather than)\b[^()\n]{0,80}\)", re.I)  # "B (though A is close)"
 _DOUBT = re.compile(r"\b(?:wait|hmm+|actually|on reflection|let me (?:re-?check|re-?consider|double-?check|correct))\b", re.I)
-_BULLETS = " -•>#✅✔✓☑👉➡\ufe0f"
+_BULLETS = " -•><{}#✅✔✓☑👉➡\ufe0f"
 _TAG = re.compile(r"<answer>((?:(?!<answer>).)*?)</answer>", re.S | re.I)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 # ASCII on both sides: in "答案是A和C" the letters touch other letters and still stand alone
@@ -69,7 +70,7 @@ def judge(completion: Completion, row: dict[str, Any]) -> Verdict:
     text = visible(text_of(completion)[-LONGEST:])
     if text is None:
         return Verdict(0.0, "thinking was never closed")
-    chosen, why = choose(choice_said.numbered(tidy(text), _by_number(options)), options, many=len(gold) > 1)
+    chosen, why = choose(choice_said.numbered(_ASIDE.sub("", tidy(text)), _by_number(options)), options, many=len(gold) > 1)
     if chosen is None:
         return Verdict(0.0, why)
     said = ", ".join(sorted(chosen))
@@ -170,7 +171,7 @@ def choose(text: str, options: list[str], *, many: bool) -> tuple[set[str] | Non
             back = _turned(text[end:], options, found, many)
         if back is None:
             return found, why
-        text = text[end + back :]
+        text = re.sub(r"^\s*(?:'s|is|was)\s", "", text[end + back :])
     return None, "taken back again and again"
 
 
@@ -306,6 +307,8 @@ def _read(place: str, options: list[str], *, exact: bool) -> tuple[set[str] | No
     if number and options and not any(plain(o).isdigit() for o in options) and 1 <= int(number[1]) <= len(options):
         return {LETTERS[int(number[1]) - 1]}, ""
     letters = _letters(place, options) if exact or not _prose(place) else set()
+    if not exact and re.match(r"\W*(?:(?!\(?[A-J]\b)\S+\s+){5}", place):
+        letters = set()  # "this option is supported by the text, while option A"
     return (letters, "") if letters else (None, "no option chosen")
 
 
@@ -360,8 +363,10 @@ def _with_its_words(place: str, options: list[str]) -> str | None:
     if behind and _same_words(place[: behind.start()], options) == behind[1]:  # "Oslo (B)"
         return behind[1]
     own = _same_words(place[label.end() :], options) if label else None
-    if not own:
-        return None
+    if not own:  # "B Oslo", "Option B (Oslo)"
+        loose = re.match(r"\s*(?:option\s+)?([A-J])\s+(\(?)(.+?)(\)?)[\s.]*$", place, re.I)
+        words = loose[3] if loose and loose[2] and loose[4] else loose[2] + loose[3] + loose[4] if loose else ""
+        return loose[1].upper() if loose and _same_words(words, options) == loose[1] else None
     number = label[1].isdigit() and int(label[1]) == LETTERS.index(own) + 1 and int(label[1]) <= _by_number(options)
     return own if number or label[1].upper() == own else None
 
@@ -411,7 +416,12 @@ def _by_itself(text: str, options: list[str], many: bool) -> tuple[set[str] | No
     lines = [line.strip(_BULLETS) for line in text.splitlines() if line.strip(_BULLETS)]
     if not lines:
         return None, "empty answer", 0
-    if len(lines) > 1 and not many and len({min(_lead(line, options)) for line in lines if _lead(line, options)}) > 1:
+    if (
+        len(lines) > 1
+        and not many
+        and not _then_the_others(lines, options)
+        and len({min(_lead(line, options)) for line in lines if _lead(line, options)}) > 1
+    ):
         return None, "lists several options", 0
     if many and len(lines) > 1 and all(_lead(line, options) for line in lines):
         return set().union(*(_lead(line, options) for line in lines)), "", len(text)
@@ -430,6 +440,15 @@ def _by_itself(text: str, options: list[str], many: bool) -> tuple[set[str] | No
         if _HEDGE.search(place) and _letters(place, options):
             return None, "several options: " + ", ".join(sorted(_letters(place, options))), end
     return None, "no option chosen", 0
+
+
+def _then_the_others(lines: list[str], options: list[str]) -> bool:
+    """Whether a choice on the first line is followed by words on the others: ``(B)``, then ``A: too cold``, ``C: too hot``."""
+    head = _letters(lines[0], options) if re.fullmatch(r"\W*[A-J]\W*", _without_noun(lines[0])) else {_with_its_words(lines[0], options)}
+    rest = [(_lead(line, options), line) for line in lines[1:]]
+    return head != {None} and all(
+        not lead or (not lead & head and re.search(r"[^\W\d_]{2}", line) and not _with_its_words(line, options)) for lead, line in rest
+    )
 
 
 def _only_number(text: str, options: list[str]) -> str | None:
@@ -454,7 +473,7 @@ def _without_noun(place: str) -> str:
 def _lead(line: str, options: list[str]) -> set[str]:
     """The letter of a line such as ``B) Oslo`` or ``(B)``; none for ``A dog``."""
     labelled = re.match(
-        r"\s*(?:option\s+|choice\s+|选项|選項)?[(\[]?\s*([A-J])\s*(?:[)\].:、](?:\s|$|(?=[^\x00-\x7f]))|[,，](?=[^\x00-\x7f])|\s[-–—]\s|$"
+        r"\s*(?:option\s+|choice\s+|选项|選項)?[(\[]?\s*([A-J])\s*(?:[)\].:、。!](?:\s|$|(?=[^\x00-\x7f]))|[,，](?=[^\x00-\x7f])|\s[-–—]\s|$"
         r"|[,，]\s*(?:because|since|as|因为|因為))",
         line,
         re.I,

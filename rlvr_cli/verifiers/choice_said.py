@@ -21,7 +21,8 @@ _NOUN = r"(?:answer|choice|option|selection|response|letter|pick)"
 _NOUN += r"(?:\s+(?:here|(?:to|for|of|in|from|among)\s+(?:this|the|your|these)(?:\s+\w+){1,4}?))?"
 _SAYS = re.compile(
     rf"\b(?:(?:the\s+|my\s+)?(?:final\s+|correct\s+|right\s+|best\s+)?{_NOUN}s?"
-    r"(?:\s+(?:is|are|would be|must be|should be|has to be|will be)|'s|[\"']?\s*[:=]|\s+[-–—](?=\s))"
+    r"(?<!this option)(?<!that option)"
+    r"(?:\s+(?:is|are|(?:would|must|should|has to|will)(?:\s+(?:then|therefore|thus))?\s+be)|'s|[\"']?\s*[:=]|\s+[-–—](?=\s))"
     r"|\b(?:correct|right)\s*[:=]|the (?:correct|right|true) (?:ones?|statements?)\s+(?:is|are)\b"
     r"|ans\s*[:.=]|i(?:'d| would| will|'ll)?\s+(?:choose|pick|select|go with|say)"
     r"|(?:therefore|so|thus|hence),?\s+(?:it(?:'s| is)\s+)?(?:option\b|choice\b)"
@@ -36,13 +37,13 @@ _SAYS = re.compile(
     r"|(?:правильный |верный )?(?:ответ|вариант)\s*[:：—-])"
     r"|(?:vậy )?(?:đáp án|câu trả lời)(?: đúng)?\s*(?:là|:)|(?:الإجابة|الجواب|الاجابة)(?: (?:الصحيحة|النهائية|الصحيح))?\s*(?:هي|هو|:)"
     r"|(?:सही )?उत्तर\s*(?:है|:)|คำตอบ\s*(?:คือ|:)"
-    r"|(?:正确|正確)?(?:答案|选项|選項)(?:应该|應該)?(?:是|为|為|选|[:：])|正[确確]的?(?:有|是|为|為)[:：]?|\[答案\]|【答案】"
+    r"|(?:正确|正確)?(?:答案|选项|選項)(?:应该|應該|应|應)?(?:是|为|為|选|[:：]|(?=\s[A-J]\b))|正[确確]的?(?:有|是|为|為)[:：]?|\[答案\]|【答案】"
     r"|(?:故|应|應|所以|因此)?(?:(?<![A-J])(?:选项|選項)|(?:选|選)(?:择|擇)?(?![项項]))"
     r"|(?:正解|答え|解答|答)\s*(?:は|[:：])|(?:정답|답)\s*(?:은|는|[:：])",
     re.I,
 )
 _STOP = re.compile(
-    r"\n|[;；。…]|\.\.|(?<=[a-z)\]}*])\.(?:\s|$)"
+    r"\n|[;；。…【]|\[解析|\.\.|(?<=[a-z)\]}*])\.(?:\s|$)"
     r"|\b(?:because|since|as it|which|not|rather than|instead of)\b|,\s*(?:because|since|as|not)\b"
     r"|因为|因為|而不是",
     re.I,
@@ -60,19 +61,24 @@ _VERDICT = re.compile(
     r"|(?<=one )(?:that|which)(?!\s+(?:is|fails|does|was)\b))\b)"
     rf"|\b(?i:only)\s+{_KIND}{_SOME.replace('said', 'only')}\s+(?i:fits?|works?|holds?|remains?"
     r"|matche?s?|satisf\w+|meets?|is left|makes sense|(?:can|could) be)\b"
+    rf"|{_KIND}{_SOME.replace('said', 'best')}\s+(?i:stands out|it is(?=\s*[.!]|\s*$)|(?:fits|works|matches) best|best\s+(?:fits|describes"
+    r"|matches"
+    r"|captures|explains|reflects|represents|answers|completes|summari[sz]es|expresses))\b"
     rf"|{_KIND}{_SOME.replace('said', 'foreign')}\s+(?i:es|est|ist|è|é)\s+(?i:la|le|die|das|a|o|il)\s+(?i:(?:bonne|richtige|mejor)\s+)?"
     r"(?i:respuesta|réponse|antwort|lösung|resposta|risposta|opción|opção)\b"
     rf"|(?:选项|選項)?{_SOME.replace('said', 'cn')}\s*(?:选项|選項|项|項)?"
     r"(?:是|才是|都)?(?:正确|正確|对|符合题意|符合|成立)(?:的|答案|选项)*(?=[\s,，。.;；!！]|$)"
 )
 _CONCLUSION = re.compile(
-    r"(?:(?i:\b(?:so|therefore|thus|hence|and so|consequently|leaving(?:\s+us\s+with|\s+only)?|left with"
+    r"(?:(?i:\b(?:so|by (?:the )?(?:process of )?elimination|yes(?=,)|therefore|thus|hence|and so|consequently|leaving(?:\s+us\s+with|\s+only)?|left with"
     r"|leaves(?:\s+us\s+with|\s+only)?|remains?"
     r"|(?:matche?s|corresponds\s+to|agrees\s+with|aligns\s+with|which\s+is|this\s+is)(?=\s+(?:option|choice|answer|letter)\b)"
     r"|(?:it|this|that|the best|the rest)(?:'s|\s+(?:is|must be|has to be))"
     r"|(?:we|i)(?:'d|'ll|\s+would|\s+will|\s+should|\s+can|\s+must)?(?:\s+have\s+to)?\s+(?:pick|choose|select|go\s+(?:with|for)|take|mark)))"
-    r"|[-=]>|[→⇒∴]|所以|因此|故)[,，:：]?\s*(?<![A-Za-z])(?i:(?:it(?:'s|\s+is|\s+must\s+be)|we\s+(?:get|have|pick|choose)|the\s+answer\s+is|only|just|is)\s+){0,2}"
-    rf"{_KIND}{_SOME}(?=\s*[.,;:!()\n。，；]|\s*$|\s+(?i:because|since|as|rather than|instead of|not)\b)"
+    r""
+    r"|(?i:\b(?:guess|solution|result|verdict|conclusion|decision)\s*(?=:)|\blet's\s+(?:go\s+with|pick|choose|select)|(?:^|\n)(?:choose|pick|select))"
+    r"|[-=]>|[→⇒∴]|(?:^|(?<=[\s,，。]))(?:应该|應該)?是|所以|因此|故)[,，:：]?\s*(?<![A-Za-z])(?i:(?:it(?:'s|\s+is|\s+must\s+be)|we\s+(?:get|have|pick|choose)|the\s+answer\s+is|only|just|is|definitely|clearly|certainly|probably|likely)\s+){0,2}"
+    rf"{_KIND}{_SOME}(?=\s*[.,;:!()\n。，；！]|\s*$|\s+(?i:because|since|as|rather than|instead of|not)\b)"
 )
 _SENTENCES = re.compile(r"(?<=\w\w[.!?])\s+|(?<=[%)\]][.!?])\s+|(?<=[。！？])|\n+")
 _COPULA = re.compile(
@@ -141,7 +147,7 @@ def announcement(text: str) -> tuple[str, int] | None:
             end = _STOP.search(rest)
             place = rest[: end.start()] if end and end.start() else rest.split("\n")[0]
             if re.search(r"\w", place):
-                return place.rstrip("\"'} "), len(text) - len(rest) + len(place)
+                return place.rstrip("\"'}”. "), len(text) - len(rest) + len(place)
     return None
 
 

@@ -309,6 +309,11 @@ def test_lists_and_tables_that_call_each_option_right_or_wrong(text, score):
         "This matches option {L}.", "The result corresponds to choice ({L}).", "✅ **{L}) {T}**", "**{T} ({L})**", "It's {L} rather than {O}.", "Answer – {L}",
         "Sure! The correct answer to the question is:\n\n**{L}) {T}**\n\nLet me know if you'd like more!", "{L} is the one that describes this best.",
         "【答案】{L}\n【解析】A项不符合题意。", "正确答案是{L}选项，即{T}。", "{L}、奥", "挪威的首都是{T}。",
+        "After consideration, **option {L}** stands out.", "**({L})**\n\n**Why not the others?**\n- A: contradicts the facts.\n- D: irrelevant.",
+        "It's definitely {L}!", "<<{L}>>", "{{{L}}}", "By elimination, {L}.", "The answer would therefore be {L}.", "{L} {T}", "Option {L} ({T})", "Yes, {L}.",
+        "**Option {L}**\n\nThis option is supported by the text, while option {O} is not.", "The answer is '{L}'.", "Let's go with {L}.", "Guess: {L}",
+        "正确答案应为{L}。", "答案 {L}", "【答案】{L}【解析】{O}错误。", "应该是{L}", "是{L}", "{L}。", "{L}!", "{L} (though {O} is close)", "Hmm, {O}? No. {L} it is.",
+        "So the answer is {O}... no, actually it's {L}.", "**Solution:** {L}", "Verdict: {L}", "Choose {L}.",
         "The options are:\n(A) Lima\n(B) Oslo\n(C) Rome\nFrom these, {T} is the right one, which is option ({L}).",
     ],
 )  # fmt: skip
