@@ -75,9 +75,15 @@ def from_file(config: Config, dataset: Any) -> StageRows:
         if why := unusable(row, secret):
             fell[why] += 1
         else:
-            (held if rank(question(row.get("prompt") or row["messages"])) < stage.eval_share else train).append(row)
+            (held if kept_out(question(row.get("prompt") or row["messages"]), stage.eval_share) else train).append(row)
     notes = [f"{source}: {len(train)} rows train, {len(held)} are held out (stage.eval_share)"]
     return StageRows(train, held, notes=notes + [f"dropped {n} row{'s' * (n != 1)}: {why}" for why, n in fell.items()])
+
+
+def kept_out(asked: str, share: float) -> bool:
+    """Whether a prompt is kept for the held-out loss: by a hash of its own, since a data set's training side has none of the lowest tenth
+    of :func:`rlvr_cli.data.split.rank`, and its samples would leave nothing to hold out."""
+    return rank(f"stage {asked}") < share
 
 
 def located(source: str, key: str, encoding: str = "utf-8") -> list[tuple[str, Row]]:

@@ -72,6 +72,19 @@ def test_held_out_prompts_never_train(tmp_path: Path) -> None:
     assert "dropped 1 row: its prompt is held out by the data set" in rows.notes
 
 
+def test_samples_of_a_generated_set_leave_something_to_hold_out(tmp_path: Path) -> None:
+    """Its training side is cut by the same hash: with that hash again, a reward model had no held-out pair."""
+    asked = config()
+    asked.dataset = asked.dataset.model_copy(update={"count": 300})
+    prompts = [row["prompt"] for row in load(asked.dataset, seed=0).train]
+    asked.stage = asked.stage.model_copy(
+        update={"data": write(tmp_path / "a.jsonl", [{"prompt": prompt, "completion": "4"} for prompt in prompts])}
+    )
+    rows = rows_of(asked)
+    assert len(rows.held) / len(prompts) == pytest.approx(0.1, abs=0.05)
+    assert not {json.dumps(row["prompt"]) for row in rows.held} & {json.dumps(row["prompt"]) for row in rows.train}
+
+
 @pytest.mark.parametrize("share", [0.1, 0.25, 0.6])
 def test_general_rows_are_the_stated_share(tmp_path: Path, share: float) -> None:
     general = write(tmp_path / "g.jsonl", [{"prompt": f"hello {i}", "reply": "hi"} for i in range(7)])
