@@ -32,19 +32,26 @@ MOST = 60  # tags that are looked at, from the end
 _LABEL = re.compile(r"^\s*[(\[（【]?\s*([A-Ja-j]|\d{1,2})\s*[)\]）】.．、:：]\s*")
 _LABEL_BEHIND = re.compile(r"\s*\((?:option|choice|answer|选项)?\s*([A-J])\)[\s.。]*$", re.I)
 _NOUN_BEHIND = re.compile(r"(?<=[A-J)])\s*(?:选项|選項|项|項)\s*$")
+# the letter of a name or of a noun that follows: "vitamin C", "Appendix B", "B cells"
+_NAMED = re.compile(
+    r"\b(?i:vitamin|hepatitis|section|appendix|figure|fig\.?|table|type|group|class|grade|plan|part|chapter|case|point|set|event|team|student|person"
+    r"|phase|level|factor|system|planet|curve|graph|sample|model)s?\s+\(?[A-J]\b"
+    r"|(?<![A-Za-z0-9(\[])[A-J]\s+(?!(?:and|or|is|are|was|because|since|as|with|here|for|due|from|in|which|that|given|by|but|based|according|while"
+    r"|though|although|if|when|rather|instead|not|only|the|an?|it|we|this|they|so|to|on|of|und|et|y|e|o|weil|porque|parce|car|denn|da|dan)\b)[a-z]{2,}"
+)
 _ASIDE = re.compile(r"(?<=[A-J])\s*\((?:(?:even )?though|although|not|rather than)\b[^()\n]{0,80}\)", re.I)  # "B (though A is close)"
 _DOUBT = re.compile(r"\b(?:wait|hmm+|actually|on reflection|let me (?:re-?check|re-?consider|double-?check|correct))\b", re.I)
-_BULLETS = " -•><{}#✅✔✓☑👉➡\ufe0f"
+_BULLETS = " -•><{}#✅✔✓√☑👉➡\ufe0f"
 _TAG = re.compile(r"<answer>((?:(?!<answer>).)*?)</answer>", re.S | re.I)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 # ASCII on both sides: in "答案是A和C" the letters touch other letters and still stand alone
-_PICKS = re.compile(r"(?:[(\[（【]\s*([A-J])\s*[)\]）】]|(?<![A-Za-z0-9_'])([A-J])(?![A-Za-z0-9_']|-[A-Za-z]))")
+_PICKS = re.compile(r"(?:[(\[（【]\s*([A-J])\s*[)\]）】]|(?<![A-Za-z0-9_'])([A-J])(?![A-Za-z0-9_']|-[A-Za-z]|\+(?![ ]?[A-J]\b)))")
 _LOWER = re.compile(r"^[\s*_(\[（]*([a-j])[\s*_)\]）.:：]*$")
 # linear: no two stars meet
 _GAP = re.compile(r"^[\s,，、;/&+*_.()（）\[\]]*(?:(?:and|und|et|y|和|与|及)[\s,，、;/&+*_.()（）\[\]]*)?$", re.I)
 _NOUN = re.compile(r"^(?:(?:both|only|just)\s+)?(?:(?:option|choice|letter|statement)s?|选项|選項)?\s*(?=[(\[]?[A-J](?![A-Za-z]))", re.I)
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
-_LISTED = re.compile(r"(?:^|(?<=\s))\(?([A-J])(?=[):]\s)")
+_LISTED = re.compile(r"(?:^|(?<=\s))\(?([A-J])(?=[):.]\s)")
 _HEDGE = re.compile(
     r"\b(?:or|either|maybe|perhaps|possibly|between|not sure|unsure|cannot (?:be )?determined?|could be|might be)\b"
     r"|或(?!者说)|可能|也许|不确定",
@@ -70,7 +77,7 @@ def judge(completion: Completion, row: dict[str, Any]) -> Verdict:
     text = visible(text_of(completion)[-LONGEST:])
     if text is None:
         return Verdict(0.0, "thinking was never closed")
-    chosen, why = choose(choice_said.numbered(_ASIDE.sub("", tidy(text)), _by_number(options)), options, many=len(gold) > 1)
+    chosen, why = choose(choice_said.numbered(_undressed(tidy(text)), _by_number(options)), options, many=len(gold) > 1)
     if chosen is None:
         return Verdict(0.0, why)
     said = ", ".join(sorted(chosen))
@@ -152,10 +159,19 @@ def tidy(text: str) -> str:
     return "\n".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
 
 
+def _undressed(text: str) -> str:
+    """Other names of the answer tag, tags that are not closed, quotes around a letter and asides taken off; "N/A" is no A."""
+    text = re.sub(r"<(/?)(?:final[_ ]?answer|final|choice)>", r"<\1answer>", text, flags=re.I)
+    if not _TAG.search(text):
+        text = re.sub(r"</?answer>", " ", text, flags=re.I)
+    text = re.sub(r"[\"'“‘「]\s*(\(?[A-J]\)?)\s*[\"'”’」]", r"\1", text)
+    return _ASIDE.sub("", re.sub(r"\bN/A\b", "none", text))
+
+
 def plain(text: str) -> str:
     """An option's words for comparison: without case, articles, a leading pronoun, outer punctuation; a number in one way of writing."""
     text = re.sub(r"\s+", " ", tidy(text).lower()).strip(" .。,;:!\"'“”")
-    text = re.sub(r"^(?:(?:the|an?|it|they|there)\s+)(?=\S)", "", text)
+    text = re.sub(r"^(?:that\s+)?(?:(?:the|an?|it|they|there)\s+)(?=\S)", "", text)
     if not _NUMBER.fullmatch(text):
         return text
     number = text.replace(",", "")
@@ -201,7 +217,9 @@ def _turned(after: str, options: list[str], found: set[str], many: bool) -> int 
     doubt = _DOUBT.search(after)
     if doubt is None:
         return None
-    letters = _called_right(after[doubt.end() :], options, many)[0]
+    rest = after[doubt.end() :]
+    bare = re.fullmatch(r"\W*(?:no\W+)?(?:it's\s+)?\(?[A-J]\)?\W*", rest, re.I)
+    letters = _letters(rest, options) if bare else _called_right(rest, options, many)[0]
     return doubt.end() if letters and letters != found else None
 
 
@@ -272,9 +290,13 @@ def _marked(text: str, options: list[str], many: bool) -> tuple[set[str] | None,
 def _ends_on(text: str, options: list[str]) -> tuple[set[str] | None, str, int]:
     """The option whose words close the last sentence, or the first: "The speed is 6 m/s."."""
     for place, end in choice_said.endings(text):
-        word = _is_option(place, options)
+        word = _is_option(place, options) or _with_its_words(place, options)
         if word:
             return {word}, "", end
+        if _bare_letter(place, options) and re.search(
+            r"\b(?:that|this|it|one|option|choice|answer)\b", text[:end][-400:].split("\n")[-1], re.I
+        ):
+            return _letters(place, options), "", end  # "The one we want is A."
     return None, "no option chosen", 0
 
 
@@ -306,6 +328,8 @@ def _read(place: str, options: list[str], *, exact: bool) -> tuple[set[str] | No
     number = re.fullmatch(r"\s*(?:option|choice|no\.?|第)?\s*[(\[]?(\d{1,2})[)\].个項项]*\s*", place, re.I)
     if number and options and not any(plain(o).isdigit() for o in options) and 1 <= int(number[1]) <= len(options):
         return {LETTERS[int(number[1]) - 1]}, ""
+    if not exact:
+        place = _NAMED.sub(" ", place)
     letters = _letters(place, options) if exact or not _prose(place) else set()
     if not exact and re.match(r"\W*(?:(?!\(?[A-J]\b)\S+\s+){5}", place):
         letters = set()  # "this option is supported by the text, while option A"
@@ -364,7 +388,7 @@ def _with_its_words(place: str, options: list[str]) -> str | None:
         return behind[1]
     own = _same_words(place[label.end() :], options) if label else None
     if not own:  # "B Oslo", "Option B (Oslo)"
-        loose = re.match(r"\s*(?:option\s+)?([A-J])\s+(\(?)(.+?)(\)?)[\s.]*$", place, re.I)
+        loose = re.match(r"\s*(?:option\s+)?([A-J])\s+(?:[|=–—-]\s+)?(\(?)(.+?)(\)?)[\s.]*$", place, re.I)
         words = loose[3] if loose and loose[2] and loose[4] else loose[2] + loose[3] + loose[4] if loose else ""
         return loose[1].upper() if loose and _same_words(words, options) == loose[1] else None
     number = label[1].isdigit() and int(label[1]) == LETTERS.index(own) + 1 and int(label[1]) <= _by_number(options)
@@ -467,21 +491,22 @@ def _chooses(place: str, options: list[str]) -> bool:
 
 def _without_noun(place: str) -> str:
     """``Option B`` says no more than ``B``, nor does ``Both A and C`` than its letters."""
-    return _NOUN.sub("", place)
+    return _NOUN_BEHIND.sub("", _NOUN.sub("", place))
 
 
 def _lead(line: str, options: list[str]) -> set[str]:
     """The letter of a line such as ``B) Oslo`` or ``(B)``; none for ``A dog``."""
     labelled = re.match(
-        r"\s*(?:option\s+|choice\s+|选项|選項)?[(\[]?\s*([A-J])\s*(?:[)\].:、。!](?:\s|$|(?=[^\x00-\x7f]))|[,，](?=[^\x00-\x7f])|\s[-–—]\s|$"
+        r"\s*(?:option\s+|choice\s+|选项|選項)?[(\[]?\s*([A-J])\s*(?:[)\].:、。!](?:\s|$|(?=[^\x00-\x7f]))|[,，](?=[^\x00-\x7f])|\s[-–—]\s(?!\d+\s*=)|$"
         r"|[,，]\s*(?:because|since|as|因为|因為))",
         line,
         re.I,
     )
+    known = set(LETTERS[: len(options)] if options else LETTERS)
     if len(set(_LISTED.findall(line))) > 2:
         return set()  # "A: too hot. B: too hot. C: no."
     return (
-        _labelled(line, options) or ({labelled[1].upper()} if labelled and not line.strip()[1:2].isalpha() else set())
+        _labelled(line, options) or ({labelled[1].upper()} & known if labelled and not line.strip()[1:2].isalpha() else set())
         if labelled
         else set()
     )

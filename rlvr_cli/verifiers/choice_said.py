@@ -21,10 +21,11 @@ _NOUN = r"(?:answer|choice|option|selection|response|letter|pick)"
 _NOUN += r"(?:\s+(?:here|(?:to|for|of|in|from|among)\s+(?:this|the|your|these)(?:\s+\w+){1,4}?))?"
 _SAYS = re.compile(
     rf"\b(?:(?:the\s+|my\s+)?(?:final\s+|correct\s+|right\s+|best\s+)?{_NOUN}s?"
-    r"(?<!this option)(?<!that option)"
-    r"(?:\s+(?:is|are|(?:would|must|should|has to|will)(?:\s+(?:then|therefore|thus))?\s+be)|'s|[\"']?\s*[:=]|\s+[-–—](?=\s))"
+    r"(?<!this option)(?<!that option)(?<!no option)(?<!each option)(?<!other option)"
+    r"(?:\s+(?:(?:is|are)(?!n't|\w)|can only be|(?:seems|appears|turns out) to be|(?:would|must|should|has to|will)"
+    r"(?:\s+(?:then|therefore|thus))?\s+be)|'s|[\"']?\s*[:=]|\s+[-–—](?=\s))"
     r"|\b(?:correct|right)\s*[:=]|the (?:correct|right|true) (?:ones?|statements?)\s+(?:is|are)\b"
-    r"|ans\s*[:.=]|i(?:'d| would| will|'ll)?\s+(?:choose|pick|select|go with|say)"
+    r"|ans\s*(?:[:.=]|-\s|(?=\())|i(?:'d| would| will|'ll)?\s+(?:choose|pick|select|go with|say)"
     r"|(?:therefore|so|thus|hence),?\s+(?:it(?:'s| is)\s+)?(?:option\b|choice\b)"
     r"|(?:la |una )?(?:respuesta|opción|réponse|risposta|resposta|opção|opzione)(?: (?:final|finale|correcta|correcte|corretta|correta"
     r"|certa|giusta|juste))*"
@@ -37,7 +38,7 @@ _SAYS = re.compile(
     r"|(?:правильный |верный )?(?:ответ|вариант)\s*[:：—-])"
     r"|(?:vậy )?(?:đáp án|câu trả lời)(?: đúng)?\s*(?:là|:)|(?:الإجابة|الجواب|الاجابة)(?: (?:الصحيحة|النهائية|الصحيح))?\s*(?:هي|هو|:)"
     r"|(?:सही )?उत्तर\s*(?:है|:)|คำตอบ\s*(?:คือ|:)"
-    r"|(?:正确|正確)?(?:答案|选项|選項)(?:应该|應該|应|應)?(?:是|为|為|选|[:：]|(?=\s[A-J]\b))|正[确確]的?(?:有|是|为|為)[:：]?|\[答案\]|【答案】"
+    r"|(?:正确|正確)?(?:答案|选项|選項)(?:应该|應該|应|應|就|显然|当然)?(?:是|为|為|选|[:：]|(?=\s?[A-J](?![A-Za-z])))|(?:符合题意|合适)的(?:有|是|为)|正[确確]的?(?:有|是|为|為)[:：]?|\[答案\]|【答案】"
     r"|(?:故|应|應|所以|因此)?(?:(?<![A-J])(?:选项|選項)|(?:选|選)(?:择|擇)?(?![项項]))"
     r"|(?:正解|答え|解答|答)\s*(?:は|[:：])|(?:정답|답)\s*(?:은|는|[:：])",
     re.I,
@@ -70,15 +71,19 @@ _VERDICT = re.compile(
     r"(?:是|才是|都)?(?:正确|正確|对|符合题意|符合|成立)(?:的|答案|选项)*(?=[\s,，。.;；!！]|$)"
 )
 _CONCLUSION = re.compile(
-    r"(?:(?i:\b(?:so|by (?:the )?(?:process of )?elimination|yes(?=,)|therefore|thus|hence|and so|consequently|leaving(?:\s+us\s+with|\s+only)?|left with"
+    r"(?:(?i:\b(?:so|without\s+(?:a\s+|any\s+)?doubt|(?:(?<=^)|(?<=\n)|(?<=\. ))(?:definitely|clearly|certainly|obviously|ergo)"
+    r"|i(?:'m|\s+am)\s+(?:going\s+(?:with|for|to\s+(?:say|go\s+with))|choosing|picking|selecting)"
+    r"|by (?:the )?(?:process of )?elimination|yes(?=,)"
+    r"|therefore|thus|hence|and so|consequently|leaving(?:\s+us\s+with|\s+only)?|left with"
     r"|leaves(?:\s+us\s+with|\s+only)?|remains?"
     r"|(?:matche?s|corresponds\s+to|agrees\s+with|aligns\s+with|which\s+is|this\s+is)(?=\s+(?:option|choice|answer|letter)\b)"
     r"|(?:it|this|that|the best|the rest)(?:'s|\s+(?:is|must be|has to be))"
     r"|(?:we|i)(?:'d|'ll|\s+would|\s+will|\s+should|\s+can|\s+must)?(?:\s+have\s+to)?\s+(?:pick|choose|select|go\s+(?:with|for)|take|mark)))"
     r""
     r"|(?i:\b(?:guess|solution|result|verdict|conclusion|decision)\s*(?=:)|\blet's\s+(?:go\s+with|pick|choose|select)|(?:^|\n)(?:choose|pick|select))"
-    r"|[-=]>|[→⇒∴]|(?:^|(?<=[\s,，。]))(?:应该|應該)?是|所以|因此|故)[,，:：]?\s*(?<![A-Za-z])(?i:(?:it(?:'s|\s+is|\s+must\s+be)|we\s+(?:get|have|pick|choose)|the\s+answer\s+is|only|just|is|definitely|clearly|certainly|probably|likely)\s+){0,2}"
-    rf"{_KIND}{_SOME}(?=\s*[.,;:!()\n。，；！]|\s*$|\s+(?i:because|since|as|rather than|instead of|not)\b)"
+    r""
+    r"|[-=]>|[→⇒∴]|(?:^|(?<=[\s,，。]))(?:应该|應該)?是|(?:所以|因此|故)(?:应该|就)?[是选]?)[,，:：]?\s*(?<![A-Za-z])(?i:(?:it(?:'s|\s+is|\s+must\s+be)|we\s+(?:get|have|pick|choose)|the\s+answer\s+is|only|just|is|definitely|clearly|certainly|probably|likely)\s+){0,2}"
+    rf"{_KIND}{_SOME}(?=\s*[.,;:!()\n。，；！]|\s*$|\s+(?i:because|since|as|here|rather than|instead of|not)\b)"
 )
 _SENTENCES = re.compile(r"(?<=\w\w[.!?])\s+|(?<=[%)\]][.!?])\s+|(?<=[。！？])|\n+")
 _COPULA = re.compile(
@@ -163,7 +168,7 @@ def _labelled_lines(text: str) -> list[str]:
 
 def marks(text: str) -> Iterator[tuple[str, str, bool]]:
     """The lines that judge an option: its letter, what stands behind it, and whether it is called right."""
-    for line in text.split("\n"):
+    for line in re.sub(r"(?<=[.;,。；]) (?=\(?[A-J][):.] )", "\n", text).split("\n"):
         labelled = _LINE.match(line)
         mark = _MARK.search(labelled[2]) if labelled and labelled[1].isupper() else None
         if mark:

@@ -117,7 +117,33 @@ def test_denials_and_retractions_are_about_the_chosen_option(text, score):
 
 
 @pytest.mark.parametrize(
-    "text", ["A dog barks.", "I think so.", "A capital of a country.", "Vitamin A helps.", "A is for apple", "Plan A failed."]
+    "text",
+    [
+        "A dog barks.",
+        "I think so.",
+        "A capital of a country.",
+        "Vitamin A helps.",
+        "A is for apple",
+        "Plan A failed.",
+        "The answer is vitamin A.",
+        "The answer is in Appendix A.",
+        "Answer: see Section A.",
+        "The answer is type A blood.",
+        "I. A brief history",
+        "A+",
+        "Answer: The A cells make it.",
+        "A - 3 = 0",
+        "Solution: Let A be the set of primes.",
+        "Result: A is invertible.",
+        "Answer: N/A",
+        "答案见附录A",
+        "Hence A > 0.",
+        "The answer isn't A",
+        "No option is right, but A is closest.",
+        "The blood type is A.",
+        "因此A点在圆上",
+        "A: 30%\nB: 70%",
+    ],
 )
 def test_letters_of_prose_are_no_choice(text):
     assert judge(text, {"answer": "A", "choices": CITIES}).score == 0.0
@@ -314,6 +340,10 @@ def test_lists_and_tables_that_call_each_option_right_or_wrong(text, score):
         "**Option {L}**\n\nThis option is supported by the text, while option {O} is not.", "The answer is '{L}'.", "Let's go with {L}.", "Guess: {L}",
         "正确答案应为{L}。", "答案 {L}", "【答案】{L}【解析】{O}错误。", "应该是{L}", "是{L}", "{L}。", "{L}!", "{L} (though {O} is close)", "Hmm, {O}? No. {L} it is.",
         "So the answer is {O}... no, actually it's {L}.", "**Solution:** {L}", "Verdict: {L}", "Choose {L}.",
+        "It is the city of Norway: {O}? No. The capital is **{T}** ({L}).", "Without a doubt, {L}.", "Definitely {L}.", "I am going with {L} here.",
+        "The one we want is {L}.", "The answer seems to be {L}.", "The answer you are looking for is {L}.", "Ans ({L})", '"{L}" is correct.', "{L} | {T}",
+        "<final_answer>{L}</final_answer>", "<answer>{L}", "{L}</answer>", "{L}选项", "答案{L}", "答案显然是{L}", "所以是{L}。", "符合题意的是{L}。",
+        "The answer is {O}. Actually, {L}.", "The correct answer is that it is {L}.",
         "The options are:\n(A) Lima\n(B) Oslo\n(C) Rome\nFrom these, {T} is the right one, which is option ({L}).",
     ],
 )  # fmt: skip
