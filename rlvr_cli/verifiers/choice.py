@@ -208,6 +208,9 @@ def _choose(text: str, options: list[str], many: bool) -> tuple[set[str] | None,
         said = way(text, options, many)
         if said[0] is not None or said[1].startswith("several"):
             return said
+    talked = _talked_of(text, options)
+    if talked[0] is not None:
+        return talked
     ending = _ends_on(text, options)
     return ending if ending[0] is not None else said
 
@@ -285,6 +288,21 @@ def _marked(text: str, options: list[str], many: bool) -> tuple[set[str] | None,
     known = LETTERS[: len(options)] if options else LETTERS
     letters = {letter for letter, right in marks.items() if right and letter in known}
     return (letters, "", len(text)) if letters and len(marks) > 1 else (None, "no option chosen", 0)
+
+
+def _talked_of(text: str, options: list[str]) -> tuple[set[str] | None, str, int]:
+    """The one option of a last or first sentence that says nothing but which one is chosen: "I'd answer B.", "Gravity fits best."."""
+    for clause, end in choice_said.clauses(text):
+        for i, option in enumerate(options[: len(LETTERS)]):
+            words = plain(option)
+            if len(words) > 2:
+                clause = re.sub(rf"(?<!\w)(?:(?:the|an?)\s+)?{re.escape(words)}(?!\w)", f" {LETTERS[i]} ", clause, flags=re.I)
+        known = set(LETTERS[: len(options)] if options else LETTERS[:8])  # without options an "I" is the pronoun
+        letters = {match[1] or match[2] for match in _PICKS.finditer(clause)} & known
+        twice = len(_PICKS.findall(clause)) > 1 and re.search(r"[a-z]{2}", clause)  # "Oslo, which is B"
+        if len(letters) == 1 and choice_said.only_chooses(f"choose {clause}" if twice else clause):
+            return letters, "", end
+    return None, "no option chosen", 0
 
 
 def _ends_on(text: str, options: list[str]) -> tuple[set[str] | None, str, int]:
@@ -388,7 +406,7 @@ def _with_its_words(place: str, options: list[str]) -> str | None:
         return behind[1]
     own = _same_words(place[label.end() :], options) if label else None
     if not own:  # "B Oslo", "Option B (Oslo)"
-        loose = re.match(r"\s*(?:option\s+)?([A-J])\s+(?:[|=–—-]\s+)?(\(?)(.+?)(\)?)[\s.]*$", place, re.I)
+        loose = re.match(r"\s*(?:option\s+)?([A-J])\s+(?:(?:[|=–—→-]|->|=>)\s+)?(\(?)(.+?)(\)?)[\s.]*$", place, re.I)
         words = loose[3] if loose and loose[2] and loose[4] else loose[2] + loose[3] + loose[4] if loose else ""
         return loose[1].upper() if loose and _same_words(words, options) == loose[1] else None
     number = label[1].isdigit() and int(label[1]) == LETTERS.index(own) + 1 and int(label[1]) <= _by_number(options)

@@ -39,7 +39,7 @@ _SAYS = re.compile(
     r"|(?:vậy )?(?:đáp án|câu trả lời)(?: đúng)?\s*(?:là|:)|(?:الإجابة|الجواب|الاجابة)(?: (?:الصحيحة|النهائية|الصحيح))?\s*(?:هي|هو|:)"
     r"|(?:सही )?उत्तर\s*(?:है|:)|คำตอบ\s*(?:คือ|:)"
     r"|(?:正确|正確)?(?:答案|选项|選項)(?:应该|應該|应|應|就|显然|当然)?(?:是|为|為|选|[:：]|(?=\s?[A-J](?![A-Za-z])))|(?:符合题意|合适)的(?:有|是|为)|正[确確]的?(?:有|是|为|為)[:：]?|\[答案\]|【答案】"
-    r"|(?:故|应|應|所以|因此)?(?:(?<![A-J])(?:选项|選項)|(?:选|選)(?:择|擇)?(?![项項]))"
+    r"|(?:故|应|應|所以|因此)?(?:(?<![A-J])(?:选项|選項)(?=\W*[A-Ja-j1-9]|\s*[:：])|(?:选|選)(?:择|擇)?(?![项項]))"
     r"|(?:正解|答え|解答|答)\s*(?:は|[:：])|(?:정답|답)\s*(?:은|는|[:：])",
     re.I,
 )
@@ -122,6 +122,30 @@ _MARK = re.compile(
     r"|(?P<wrong>[❌✗✘✖]|(?:incorrect|not correct|wrong|false|no)\b|不正确|不对|错误?))(?=[\s\ufe0f.,;:!|)。，；-]|$)",
     re.I,
 )
+# words that only say which option is chosen, and how sure one is of it; whatever else a sentence holds makes it prose
+_CUES = """
+    answer answers correct right true best fit fits option choice choose chose chosen choosing pick picked select selected
+    selecting go going guess tl work works sense conclude conclusion summary summarize think believe say feel mark likely
+    definitely certainly surely final looks seems appears solution answering satisfies valid holds match matches appropriate
+    suitable accurate result decision vote course
+    """
+_FILLERS = """
+    the an i i'd i'm i've i'll we we'd we'll my our me it it's its is be been would should must will can has have had to so this
+    that that's these those here all of on in with for from by at as one only just and thus hence therefore then considering given
+    based above reasoning analysis information question letter statement most more very clearly obviously simply probably makes
+    make made like which who where condition conditions criteria description i.e sure pretty fairly quite confident tl dr now ok
+    okay well yes let's let us are was forced
+    """
+_CHOOSING = frozenset(_CUES.split())
+_TALK = _CHOOSING | frozenset(_FILLERS.split())
+_CHINESE_TALK = re.compile(
+    "选项|選項|选择|選擇|答案|正确|正確|认为|認為|觉得|应该|應該|应当|因此|所以|综上|所述|结论|符合|题意|題意|本题|此题|这题|该题|这道题|显然|最终"
+    "|最佳|最合适|合适|由此|可知|可见|于是|[选選是为為的我我们故应即则对得就项最因它这个题]"
+)
+_REASON = re.compile(
+    r"\s*(?:[;；](?!\S)|,?\s*\b(?:because|since(?!\s+\d)|as (?:it|this|that|the)|given that|whereas|while)\b|[,，]?\s*(?:因为|由于)).*$",
+    re.I | re.S,
+)
 MOST = 40
 """Verdicts and conclusions that are looked at, from the end."""
 
@@ -188,6 +212,31 @@ def verdicts(text: str) -> list[tuple[str, int]]:
         if not (asked or supposed or _DOUBTED.search(before)):
             places.append((said[group], said.end()))
     return places
+
+
+def clauses(text: str) -> Iterator[tuple[str, int]]:
+    """The last sentence and the first, without the reason they give, each with where it ends; no question, none that doubts or supposes."""
+    starts = [0, *(m.end() for m in _SENTENCES.finditer(text))]
+    spans = [(a, b) for a, b in zip(starts, [*starts[1:], len(text)], strict=True) if text[a:b].strip()]
+    for start, end in dict.fromkeys([*spans[-1:], *spans[:1]]):
+        clause = _REASON.sub("", text[start:end].rstrip()) if end - start <= 400 else ""
+        if clause and clause != text[start:end].rstrip() and re.fullmatch(r"\W*[A-J]\W*", clause):
+            clause = f"choose {clause}"  # a letter with its reason: "B since it fits"
+        if clause and not _UNSURE.search(text[start:end] if "?" in text[start:end] else clause):
+            yield clause, end
+
+
+def only_chooses(clause: str) -> bool:
+    """Whether a sentence, its letter apart, holds only words of choosing and at least one that says so: ``I'd answer B``."""
+    if re.match(
+        r"\W*A\s+(?!is\b|fits\b|works\b|makes\b|seems\b|looks\b|would\b|should\b|must\b|has\b|appears\b|matches\b|satisfies\b)[a-z]", clause
+    ):
+        return False  # the article
+    rest = re.sub(r"(?<![A-Za-z0-9_'])[A-J](?![A-Za-z0-9_'])", " ", clause)
+    chinese = _CHINESE_TALK.findall(rest)
+    words = re.findall(r"[^\W_]+(?:['.][^\W_]+)*", _CHINESE_TALK.sub(" ", rest).lower())
+    cue = any(word in _CHOOSING for word in words) or any(word[0] in "选選答正结符" for word in chinese)
+    return cue and all(word in _TALK for word in words) and not re.search(r"[=+<>^/]", rest)
 
 
 def endings(text: str) -> Iterator[tuple[str, int]]:
