@@ -299,7 +299,9 @@ def _talked_of(text: str, options: list[str]) -> tuple[set[str] | None, str, int
                 clause = re.sub(rf"(?<!\w)(?:(?:the|an?)\s+)?{re.escape(words)}(?!\w)", f" {LETTERS[i]} ", clause, flags=re.I)
         known = set(LETTERS[: len(options)] if options else LETTERS[:8])  # without options an "I" is the pronoun
         letters = {match[1] or match[2] for match in _PICKS.finditer(clause)} & known
-        twice = len(_PICKS.findall(clause)) > 1 and re.search(r"[a-z]{2}", clause)  # "Oslo, which is B"
+        twice = (
+            len(_PICKS.findall(clause)) > 1 and re.search(r"[a-z]{2}", clause) and not re.search(r"\bin [A-J]\b", clause)
+        )  # "Oslo, which is B"
         if len(letters) == 1 and choice_said.only_chooses(f"choose {clause}" if twice else clause):
             return letters, "", end
     return None, "no option chosen", 0

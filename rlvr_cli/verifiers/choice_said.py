@@ -103,7 +103,12 @@ _UNSURE = re.compile(
     re.I,
 )
 _THEN = re.compile(r"(?:so|therefore|thus|hence|consequently|所以|因此|故)\b", re.I)  # it concludes, whatever was supposed before
-_DOUBTED = re.compile(r"\b(?:not|never|or|either|neither|nor|maybe|perhaps)\W+$|n't\W+$|(?:[不或]|除了?)$", re.I)
+_DOUBTED = re.compile(
+    r"\b(?:not|never|or|either|neither|nor|maybe|perhaps)\W+$|n't\W+$"
+    r"|(?:n't|\bnot|\bcannot)\s+(?:think|believe|say|see)(?:\s+that)?\W+$|(?<!without a )(?<!without any )\bdoubt(?:\s+that)?\W+$"
+    r"|(?:[不或]|除了?)$",
+    re.I,
+)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 _ORDINAL = re.compile(
     rf"\b(?:the\s+)?({'|'.join(_ORDINALS)})\s+(?:option|choice|alternative|answer(?:\s+choice)?)\b"
@@ -112,6 +117,9 @@ _ORDINAL = re.compile(
 )
 _BY_NUMBER = re.compile(r"((?<![A-Za-z])(?:option|choice)|选项|選項)s?\s*[(#]?([1-9])(?![\d.,/%]\d|\d)\)?", re.I)
 _EITHER_WAY = re.compile(r"\b(?:otherwise|if)\b", re.I)
+_OTHERS_SAY = re.compile(
+    r"\b(?:he|she|they|someone|some|most|many|students?|people|book|friend)\s+(?:says?|said|claims?|claimed|thinks?|believes?)\b", re.I
+)
 _PLURAL = re.compile(r"(?:answers|options|choices|ones|statements)\b|选项|選項|答案", re.I)
 _RIGHT = re.compile(r"correct|right|best|true|final|answers\b|正确|正確|答案", re.I)
 _LINE = re.compile(r"^[\s\-•>#*|]*(?:option\s+|选项|選項)?[(\[]?([A-J])(?:\s*[)\].:、|]|(?=\s*\()|\s[-–—]\s)\s*(.*)$", re.I)
@@ -124,17 +132,18 @@ _MARK = re.compile(
 )
 # words that only say which option is chosen, and how sure one is of it; whatever else a sentence holds makes it prose
 _CUES = """
-    answer answers correct right true best fit fits option choice choose chose chosen choosing pick picked select selected
-    selecting go going guess tl work works sense conclude conclusion summary summarize think believe say feel mark likely
-    definitely certainly surely final looks seems appears solution answering satisfies valid holds match matches appropriate
-    suitable accurate result decision vote course
+    answer answers correct right true best fit fits choose chose chosen choosing pick picked select selected selecting go going
+    guess tl work works sense conclude conclusion summary summarize think believe say feel mark likely definitely certainly surely
+    final looks seems appears solution answering satisfies valid holds match matches appropriate suitable accurate result decision
+    vote course brings end ends ended arrive arrived wins winner points point undoubtedly indeed consistent matching
     """
 _FILLERS = """
     the an i i'd i'm i've i'll we we'd we'll my our me it it's its is be been would should must will can has have had to so this
     that that's these those here all of on in with for from by at as one only just and thus hence therefore then considering given
     based above reasoning analysis information question letter statement most more very clearly obviously simply probably makes
     make made like which who where condition conditions criteria description i.e sure pretty fairly quite confident tl dr now ok
-    okay well yes let's let us are was forced
+    okay well yes let's let us are was forced option choice up everything data evidence shows checking every alternative get find
+    obtain
     """
 _CHOOSING = frozenset(_CUES.split())
 _TALK = _CHOOSING | frozenset(_FILLERS.split())
@@ -164,7 +173,9 @@ def announcement(text: str) -> tuple[str, int] | None:
         if (
             rest
             and not re.match(r"(?:not|isn't)\b|不是", rest, re.I)
-            and not re.search(r"(?:not|isn't)\s*$|不$|无法|n't\s*$", before, re.I)
+            and not re.search(r"(?:not|isn't)\s*$|(?:不|不能|不要|不应该?|别|勿|有人|为什么|大家都?)$|无法|n't\s*$", before, re.I)
+            and not _OTHERS_SAY.search(_sentence_before(text, said.start()))
+            and not re.match(r"[(\[]?[A-J][)\]]?\s*[?？]", rest)
             and not (_EITHER_WAY.search(rest[:120]) and _HYPOTHETICAL.search(_sentence_before(text, said.start())))
             and not ("would" in said[0].lower() and _HYPOTHETICAL.search(_sentence_before(text, said.start())))
         ):
@@ -206,7 +217,8 @@ def verdicts(text: str) -> list[tuple[str, int]]:
     for said in found:
         group = next(name for name, value in said.groupdict().items() if value)
         start = said.start(group)
-        before, after = _sentence_before(text, start), text[said.end() : said.end() + 60]
+        before = re.split(r"\b(?:but|however)\b", _sentence_before(text, start))[-1]
+        after = text[said.end() : said.end() + 60]
         asked = re.match(r"[^.!\n。]*[?？]", after)
         supposed = _HYPOTHETICAL.search(before) and not _THEN.match(said[0])
         if not (asked or supposed or _DOUBTED.search(before)):
@@ -235,7 +247,7 @@ def only_chooses(clause: str) -> bool:
     rest = re.sub(r"(?<![A-Za-z0-9_'])[A-J](?![A-Za-z0-9_'])", " ", clause)
     chinese = _CHINESE_TALK.findall(rest)
     words = re.findall(r"[^\W_]+(?:['.][^\W_]+)*", _CHINESE_TALK.sub(" ", rest).lower())
-    cue = any(word in _CHOOSING for word in words) or any(word[0] in "选選答正结符" for word in chinese)
+    cue = any(word in _CHOOSING for word in words) or any(word[0] in "选選答正结符觉認认" for word in chinese)
     return cue and all(word in _TALK for word in words) and not re.search(r"[=+<>^/]", rest)
 
 

@@ -236,6 +236,7 @@ DOES_NOT_SAY_B = [
     "Some say B is the answer.", "B is not correct.", "The capital is not Oslo.", "It may be Oslo.", "So B or C.", "Lima and Oslo", "We are left with B and C.", "Suppose B is right.",
     "Why B is correct?", "B不正确", "A dog is correct.", "So a B in maths is fine",
     "The answer is B... no, wait, it's C.", "除了B都对", "Everything but B.", "B: too hot. A: too cold. C: no.",
+    "Now for option B", "Oslo is in B.", "He said the answer is B.", "I don't think B is right.", "I doubt that B is right.", "不能选B", "别选B", "有人选B", "为什么选B？",
 ]  # fmt: skip
 
 
@@ -349,6 +350,7 @@ def test_lists_and_tables_that_call_each_option_right_or_wrong(text, score):
         "It is the city of Norway: {O}? No. The capital is **{T}** ({L}).", "Without a doubt, {L}.", "Definitely {L}.", "I am going with {L} here.",
         "The one we want is {L}.", "The answer seems to be {L}.", "The answer you are looking for is {L}.", "Ans ({L})", '"{L}" is correct.', "{L} | {T}",
         "<final_answer>{L}</final_answer>", "<answer>{L}", "{L}</answer>", "{L}选项", "答案{L}", "答案显然是{L}", "所以是{L}。", "符合题意的是{L}。",
+        "That brings us to option {L}.", "So we end up with {L}.", "We get {T}, option {L}.", "I initially thought {O}, but it's {L}.", "我觉得是{L}。",
         "I'd answer {L}.", "I think {L}.", "In summary, {L}.", "TL;DR: {L}", "{T}, which is {L}", "{T} - option {L}", "{L} → {T}", "{T} is correct.",
         "{T} is the answer, since the others do not fit.", "Option {L} makes the most sense.", "{L} seems right.", "{L}, of course.", "{L} since it fits.",
         "{L} as it fits the text.", "{L}; the rest fail.", "I've chosen {L}.", "Going with {L}.", "结论：{L}", "答案是{L}，因为其他选项不符。",
