@@ -260,3 +260,9 @@ def test_a_conversion_is_paid_in_its_own_unit(answer, gold, paid):
 )
 def test_places_denials_names_and_money(text, gold, score):
     assert judge(text, {"answer": gold}).score == score
+
+
+@pytest.mark.parametrize("text", ["the U.S.", "U.S.", "It was the U.S.", "The answer is the U.S."])
+def test_an_acronym_with_its_stops_is_the_acronym(text):
+    assert exact([text], [["United States", "US"]]) == [1.0]
+    assert exact(["J. R. R. Tolkien", "J.R.R. Tolkien"], ["J.R.R. Tolkien", "J. R. R. Tolkien"]) == [1.0, 1.0]

@@ -23,6 +23,7 @@ ARTICLES = {"a", "an", "the"}
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 # a number keeps its sign, its decimals and its denominator: -42 is not 42, and 3/4 is not 4/3
 _WORD = re.compile(rf"[{_CJK}]|(?:(?<![\w)])-(?=\d))?[^\W_{_CJK}]+(?:[.,/](?=\d)\d+)*", re.UNICODE)
+_ACRONYM = re.compile(r"(?<!\w)(?:[A-Z]\.){2,}(?!\s+[A-Z])")  # "U.S." is "US"; the initials of "J.R.R. Tolkien" stay apart
 _TAG = re.compile(r"<answer>((?:(?!<answer>).)*?)</answer>", re.S | re.I)
 _BETWEEN_ITEMS = re.compile(r"\s*(?:[,;]|and|or|和|或)?\s*", re.I)
 MOST = 60  # tags or boxes that are looked at, from the end
@@ -47,6 +48,7 @@ _SIGNS = str.maketrans({"−": "-", "⁄": "/"})
 @lru_cache(maxsize=20_000)
 def _words(text: str) -> tuple[str, ...]:
     plain = unicodedata.normalize("NFKC", raised_apart(text)).translate(_SIGNS)
+    plain = _ACRONYM.sub(lambda match: match[0].replace(".", ""), plain)
     folded = unicodedata.normalize("NFKD", plain.casefold())
     bare = "".join(c for c in folded if not unicodedata.combining(c) or c >= "\u3040")
     bare = unicodedata.normalize("NFC", bare).replace("’", "'").replace("'s ", " ").replace("'", "")
