@@ -166,7 +166,7 @@ def test_a_reference_is_a_second_copy_but_for_adapters():
         ({}, gpus(1), "no reference model (algorithm.beta=0) saves"),
         ({}, gpus(1, 7.5), "and a loss scaler: for GPUs without bf16"),
         ({}, gpus(1), "log-probs in tiles"),
-        ({"generation": {"backend": "vllm_colocate"}}, gpus(1), "old log-probs take one more forward pass a generation: they correct the server"),
+        ({"generation": {"backend": "vllm_colocate"}}, gpus(1), "one more forward pass a generation: they correct the server"),
         ({"algorithm": {"num_iterations": 2}}, gpus(1), "one generation feeds 2 optimizer steps"),
         ({"algorithm": {"num_iterations": 2}}, gpus(1), "for it feeds more than one optimizer step"),
     ],
