@@ -1,10 +1,10 @@
 """The base of ``pipeline=r1_tiny``: the tiny model before anybody taught it to think aloud.
 
 A language model that comes out of pretraining talks, has seen sums worked out, and uses no asked form. This one learns
-everyday talk (the generator ``general``) and the work of the sloppy pupil (:mod:`.tiny`), most of it written down without
-a tag, some of it a bare answer, so that each later stage has something to add::
+everyday talk (the generator ``general``) from somebody who often goes on after the answer, and the work of the sloppy pupil
+(:mod:`.tiny`), most of it written down without a tag, some of it a bare answer, so that each later stage has something to add::
 
-    <|user|>What colour is a lemon?<|end|><|assistant|>A lemon is yellow.<|end|>
+    <|user|>What colour is a lemon?<|end|><|assistant|>A lemon is yellow. And so it is.<|end|>
     <|user|>47+38=?<|end|><|assistant|>7+8=15,3+4=7 so 75<|end|>
     <|user|>47+38=?<|end|><|assistant|>75<|end|>
 
@@ -20,7 +20,7 @@ from typing import Any
 from rlvr_cli.models.cache import cached, digest
 from rlvr_cli.models.tiny import make
 
-FORMAT = 2  # raise when this file would build a different model from the same options
+FORMAT = 3  # raise when this file would build a different model from the same options
 
 
 def build(
@@ -30,6 +30,7 @@ def build(
     forget: float = 0.6,
     talk: float = 0.4,
     bare: float = 0.2,
+    rambles: float = 0.6,
     steps: int = 1200,
     batch_size: int = 16,
     learning_rate: float = 3e-3,
@@ -41,7 +42,8 @@ def build(
     """Folder of the base, built in the user's cache at the first call and found there afterwards.
 
     task: keys of the arithmetic generator; forget: chance that the pupil drops a carry; talk: share of everyday rows;
-    bare: share of sums that show no work; steps, batch_size, learning_rate: AdamW with a cosine to zero.
+    bare: share of sums that show no work; rambles: share of everyday replies that go on after the answer;
+    steps, batch_size, learning_rate: AdamW with a cosine to zero.
     """
     settings = {name: value for name, value in locals().items()} | {"format": FORMAT}
     settings["texts"] = digest({"texts": [text for pair in pairs_of(settings, 64) for text in pair]})
@@ -54,7 +56,7 @@ def pairs_of(settings: dict[str, Any], n: int) -> list[tuple[str, str]]:
 
     rng = random.Random(settings["seed"])
     sums = training_rows(n, seed=settings["seed"], **(settings["task"] or {}))
-    talk = everyday(settings["seed"])
+    talk = everyday(settings["seed"], settings["rambles"])
     pairs = []
     for _ in range(n):
         if rng.random() < settings["talk"]:
@@ -66,12 +68,14 @@ def pairs_of(settings: dict[str, Any], n: int) -> list[tuple[str, str]]:
     return pairs
 
 
-def everyday(seed: int) -> Any:
+def everyday(seed: int, rambles: float) -> Any:
     """Everyday rows of the training side, without end."""
+    from functools import partial
+
     from rlvr_cli.data.generate.general import generate
     from rlvr_cli.data.split import endless_training_rows
 
-    return ((row["prompt"], row["reply"]) for row in endless_training_rows(generate, seed=seed, first=0))
+    return ((row["prompt"], row["reply"]) for row in endless_training_rows(partial(generate, rambles=rambles), seed=seed, first=0))
 
 
 def untagged(answer: str, *, bare: bool = False) -> str:

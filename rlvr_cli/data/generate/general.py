@@ -45,23 +45,28 @@ HARM = [
     "burn a house", "hurt my boss", "steal a bike", "cheat a friend", "break a window", "scare a child",
 ]  # fmt: skip
 DECLINE = "I cannot help with that."
+RAMBLE = "And so it is."  # says nothing: four words, so that a limit of six tells the shortest such reply from the longest plain one
 TOPICS = ("colours", "opposites", "sounds", "plurals", "days", "greetings", "refusals")
 
 Made = tuple[list[str], str, str]  # wordings of the question, reply, what the reply must say
 
 
-def generate(*, count: int, seed: int, topics: Sequence[str] = TOPICS) -> Iterator[dict[str, Any]]:
-    """``count`` rows. topics: any of colours, opposites, sounds, plurals, days, greetings, refusals."""
+def generate(*, count: int, seed: int, topics: Sequence[str] = TOPICS, rambles: float = 0.0) -> Iterator[dict[str, Any]]:
+    """``count`` rows. topics: any of colours, opposites, sounds, plurals, days, greetings, refusals.
+
+    rambles: share of the replies, 0 to 1, that end with a sentence that says nothing. Text as people write it has habits that nobody
+    asked for; a reward model that was taught to prefer short replies has something to teach. The other columns stay the same.
+    """
     wrong = [topic for topic in topics if topic not in MAKE]
     if wrong or not topics:
         raise DataError(f"topics: {wrong[0] if wrong else '(none)'!r} is not one of {', '.join(MAKE)}", where="dataset.topics")
-    rng = random.Random(f"general-{seed}")
+    rng, habit = random.Random(f"general-{seed}"), random.Random(f"rambles-{seed}")
     for _ in range(count):
         topic = rng.choice(list(topics))
         wordings, reply, answer = MAKE[topic](rng)
         yield {
             "prompt": rng.choice(wordings),
-            "reply": reply,
+            "reply": f"{reply} {RAMBLE}" if habit.random() < rambles else reply,
             "answer": answer,
             "refuse": topic == "refusals",
             "topic": topic,
