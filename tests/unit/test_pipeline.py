@@ -16,6 +16,7 @@ from rlvr_cli.pipeline.spec import Pipeline, load, read_file, restore
 from rlvr_cli.pipeline.steps import steps_of
 
 pytestmark = pytest.mark.real  # every stage of every chain is composed and checked: half a minute
+ROOT = Path(__file__).parents[2]
 SHIPPED = sorted(options("pipeline", Path("/")))
 
 
@@ -36,6 +37,20 @@ def test_every_stage_of_a_shipped_pipeline_composes(name: str, here: Path) -> No
     assert {s.stage.improves for s in steps if s.makes_policy} == {"format", "accuracy", "general", "learned"}
     header = options("pipeline", here)[name].header
     assert any(line.startswith("Needs:") for line in header) and any(line.startswith("Command: rlvr train") for line in header)
+
+
+def test_the_tiny_chain_ends_on_talk_and_never_trains_on_what_it_is_judged_by(here: Path) -> None:
+    from rlvr_cli.data import load as rows_of
+
+    pipeline, folder = load(["pipeline=r1_tiny"], here)
+    steps = {step.name: step for step in steps_of(pipeline, folder)}
+    judged = {json.loads(line)["prompt"] for line in (ROOT / str(pipeline.judge.prompts)).read_text().splitlines()}
+    for name, least in (("reasoning", 0.15), ("all_scenarios", 0.6), ("pairs", 1.0)):
+        words = steps[name].words if name == "pairs" else steps[name].compose_words()
+        dataset = compose([*words, "checkpoint=x"], root="sample").config.dataset if name == "pairs" else compose(words).config.dataset
+        rows = rows_of(dataset, seed=0).train
+        assert sum(row["kind"] != "math" for row in rows) / len(rows) >= least, name
+        assert not judged & {row["prompt"][-1]["content"] for row in rows}
 
 
 def test_words_go_to_every_stage_or_to_one(here: Path) -> None:
