@@ -17,6 +17,9 @@ from pathlib import Path
 def latest_checkpoint(path: Path, *, ranks: int | None = None, zero_stage: int | None = None) -> tuple[Path | None, list[str]]:
     """The newest checkpoint that a run can go on from, and why newer ones were passed over.
 
+    ``checkpoint-N`` is a save under way: it becomes ``step_N`` once everything is in it, and what a kill left under the first name
+    is removed when the run goes on, however whole it looks.
+
     ranks, zero_stage: what the new attempt uses; DeepSpeed's files fit only the number of ranks that wrote them.
     """
     found = sorted(
@@ -26,6 +29,8 @@ def latest_checkpoint(path: Path, *, ranks: int | None = None, zero_stage: int |
     passed_over = []
     for step, checkpoint in found:
         fault = checkpoint_fault(checkpoint, step, ranks=ranks, zero_stage=zero_stage)
+        if fault is None and not checkpoint.name.startswith("step_"):
+            fault = "its save did not end"
         if fault is None:
             return checkpoint, passed_over
         passed_over.append(f"{checkpoint.name}: {fault}")

@@ -220,6 +220,15 @@ def test_the_newest_whole_checkpoint_is_taken(here: Path) -> None:
     assert checkpoints.latest_checkpoint(here)[0].name == "step_100"
 
 
+def test_a_save_that_did_not_get_its_name_is_passed_over_however_whole_it_looks(here: Path) -> None:
+    """It was chosen, and then removed with the other leftovers before it was read: a run killed in that moment could not go on."""
+    checkpoint(here, 2)
+    saved = checkpoint(here, 3)
+    saved.rename(saved.with_name("checkpoint-3"))
+    found, passed_over = checkpoints.latest_checkpoint(here)
+    assert found.name == "step_2" and passed_over == ["checkpoint-3: its save did not end"]
+
+
 def spoil_state(folder: Path) -> None:
     (folder / "trainer_state.json").write_text("{")
 
