@@ -29,6 +29,14 @@ def prepare(run_dir: Path, config: Config, args: Any) -> Path | None:
     return checkpoint
 
 
+def at_its_end(trainer: Any) -> bool:
+    """Whether nothing is left to train: killed between its last checkpoint and its end, a run would take one step more (transformers
+    looks at ``max_steps`` after a step only)."""
+    over = trainer.state.global_step >= trainer.state.max_steps
+    trainer.control.should_training_stop |= over
+    return over
+
+
 def newest(run_dir: Path) -> Path | None:
     """The last ``checkpoints/step_N`` that is whole; the ones passed over are said in the rank's log."""
     found, passed_over = latest_checkpoint(run_dir)

@@ -20,7 +20,7 @@ from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 from trl import GRPOTrainer
 
 from rlvr_cli.config.schema import DynamicSampling as Refill
-from rlvr_cli.training import live_rows, padding
+from rlvr_cli.training import live_rows, padding, resume
 from rlvr_cli.training.dynamic_sampling import alive_groups
 from rlvr_cli.training.prompt_choice import PromptChoice
 from rlvr_cli.training.rewards_bridge import RewardBridge, Scored
@@ -125,6 +125,10 @@ class RLVRTrainer(GRPOTrainer):
             return super()._compute_loss(model, inputs)
         live = live_rows.only_live(inputs, live_rows.most_of_a_rank(self.accelerator, inputs))
         return super()._compute_loss(model, live) * live_rows.scale(self.loss_type, inputs, live)
+
+    def _run_epoch(self, *args, **kwargs):
+        if not resume.at_its_end(self):
+            super()._run_epoch(*args, **kwargs)
 
     def sync_if_stale(self) -> None:
         """Send the weights to the generation server if it does not have this step's yet. Every rank must call it."""

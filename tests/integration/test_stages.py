@@ -87,6 +87,15 @@ def test_a_resumed_stage_is_the_uninterrupted_one(supervised: Path, model: Path,
     assert again == before
 
 
+def test_a_stage_killed_after_its_last_checkpoint_only_ends(supervised: Path, model: Path, tmp_path: Path) -> None:
+    shutil.copytree(supervised, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "final")
+    stage(tmp_path / "run", model, kind="sft", general={"data": GENERAL, "share": 0.2})
+    assert lines(tmp_path / "run") == lines(supervised)
+    told = [json.loads((run / "final" / "metrics.json").read_text()) for run in (supervised, tmp_path / "run")]
+    assert told[1]["step"] == 6 and told[1]["eval/accuracy"] == told[0]["eval/accuracy"]
+
+
 def test_preferences_are_learnt(model: Path, pairs: str, tmp_path: Path) -> None:
     metrics = lines(stage(tmp_path / "dpo", model, kind="dpo", data=pairs))
     assert metrics[1]["loss"] == pytest.approx(0.6931, abs=1e-3), "the policy starts as its own reference"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -66,6 +67,18 @@ def test_a_resumed_run_continues_the_uninterrupted_one_exactly(whole: Path, mode
     for a, b in zip(again, before, strict=True):
         assert (a.get("loss"), a.get("grad_norm"), a.get("reward")) == (b.get("loss"), b.get("grad_norm"), b.get("reward"))
     assert [s["completion"] for s in lines(tmp_path / "run", "samples.jsonl")] == [s["completion"] for s in lines(whole, "samples.jsonl")]
+
+
+def test_a_run_killed_after_its_last_checkpoint_only_ends(whole: Path, model: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole, tmp_path / "run")
+    for name in ("final", "last"):
+        shutil.rmtree(tmp_path / "run" / name)
+    assert train(freeze(tmp_path / "run", model)) == 0
+    assert lines(tmp_path / "run") == lines(whole), "no step more, no line twice"
+    for name in ("last", "final"):
+        assert json.loads((tmp_path / "run" / name / "metrics.json").read_text())["eval/accuracy"] is not None
+    weights = [(run / "last" / "model.safetensors").read_bytes() for run in (whole, tmp_path / "run")]
+    assert weights[0] == weights[1]
 
 
 def test_too_few_prompts_for_one_generation_is_an_error_not_a_run_of_no_steps(model: Path, tmp_path: Path) -> None:

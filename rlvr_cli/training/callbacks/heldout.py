@@ -35,6 +35,9 @@ class HeldOutAccuracy(TrainerCallback):
         if self.rows and state.global_step == 0 and self.config.trainer.eval_at_start:
             self.evaluate(state)
             self.trainer.log({})
+        elif self.rows and state.global_step >= state.max_steps:  # killed before its end: the line is there, final/ may not be
+            self.evaluate(state)
+            self.trainer.extras = {}
 
     def on_step_end(self, args, state, control, **kwargs):
         every = self.config.trainer.eval_steps

@@ -14,6 +14,8 @@ from typing import Any
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 from trl import DPOTrainer, RewardTrainer, SFTTrainer
 
+from rlvr_cli.training import resume
+
 
 class Seams:
     """What :mod:`rlvr_cli.training.callbacks` reads of a trainer, beside transformers' own."""
@@ -54,6 +56,10 @@ class Seams:
         finally:
             self.measured = None
             self.logged += time.perf_counter() - started
+
+    def _run_epoch(self, *args, **kwargs):
+        if not resume.at_its_end(self):
+            super()._run_epoch(*args, **kwargs)
 
     def _save_checkpoint(self, model, trial):
         """``checkpoints/step_N``, named so when it is whole."""
