@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 
@@ -35,6 +36,13 @@ def latest_checkpoint(path: Path, *, ranks: int | None = None, zero_stage: int |
             return checkpoint, passed_over
         passed_over.append(f"{checkpoint.name}: {fault}")
     return None, passed_over
+
+
+def remove_torn(run_dir: Path) -> None:
+    """Half-written saves, which nothing goes on from, are removed: on a full disk they hold the room that the last records need."""
+    torn = [p for p in (run_dir / "checkpoints").glob("checkpoint-*") if p.name[11:].isdigit()]
+    for path in (*torn, *(run_dir / f".{name}.part" for name in ("final", "last"))):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def checkpoint_fault(path: Path, step: int, *, ranks: int | None = None, zero_stage: int | None = None) -> str | None:

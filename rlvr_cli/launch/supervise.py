@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rlvr_cli.checkpoints import latest_checkpoint
+from rlvr_cli.checkpoints import latest_checkpoint, remove_torn
 from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, LaunchError, RlvrError
 from rlvr_cli.launch import builder as builder_of
@@ -241,13 +241,6 @@ def kept_words(run_dir: Path) -> str:
     """What an attempt leaves to go on from."""
     checkpoint, _ = latest_checkpoint(run_dir)
     return f"{checkpoint.name} is the last whole checkpoint" if checkpoint else "no checkpoint was written yet"
-
-
-def remove_torn(run_dir: Path) -> None:
-    """Half-written saves, which nothing goes on from, are removed: on a full disk they hold the room that the last records need."""
-    torn = [p for p in (run_dir / "checkpoints").glob("checkpoint-*") if p.name[11:].isdigit()]
-    for path in (*torn, *(run_dir / f".{name}.part" for name in ("final", "last"))):
-        shutil.rmtree(path, ignore_errors=True)
 
 
 @contextmanager

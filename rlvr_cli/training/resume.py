@@ -6,11 +6,10 @@ A checkpoint of another world size or ZeRO stage cannot be loaded by DeepSpeed; 
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
-from rlvr_cli.checkpoints import latest_checkpoint
+from rlvr_cli.checkpoints import latest_checkpoint, remove_torn
 from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import RunDirError
 from rlvr_cli.training import failure, records
@@ -27,14 +26,6 @@ def prepare(run_dir: Path, config: Config, args: Any) -> Path | None:
     args.distributed_state.wait_for_everyone()
     failure.progress["step"] = max(0, step_number(checkpoint)) if checkpoint else 0
     return checkpoint
-
-
-def at_its_end(trainer: Any) -> bool:
-    """Whether nothing is left to train: killed between its last checkpoint and its end, a run would take one step more (transformers
-    looks at ``max_steps`` after a step only)."""
-    over = trainer.state.global_step >= trainer.state.max_steps
-    trainer.control.should_training_stop |= over
-    return over
 
 
 def newest(run_dir: Path) -> Path | None:
@@ -63,5 +54,4 @@ def tidy(run_dir: Path, step: int) -> None:
     for name in (records.METRICS, records.SAMPLES):
         records.cut_back(run_dir / name, step)
     (run_dir / failure.FILE).unlink(missing_ok=True)
-    for torn in (*(run_dir / "checkpoints").glob("checkpoint-*"), *run_dir.glob(".*.part")):
-        shutil.rmtree(torn, ignore_errors=True)
+    remove_torn(run_dir)

@@ -7,7 +7,6 @@ touching this file.
 
 from __future__ import annotations
 
-import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -16,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 from trl import GRPOTrainer
 
 from rlvr_cli.config.schema import DynamicSampling as Refill
-from rlvr_cli.training import live_rows, padding, resume
+from rlvr_cli.training import live_rows, padding
+from rlvr_cli.training.checkpointing import Checkpoints
 from rlvr_cli.training.dynamic_sampling import alive_groups
 from rlvr_cli.training.prompt_choice import PromptChoice
 from rlvr_cli.training.rewards_bridge import RewardBridge, Scored
@@ -28,7 +27,7 @@ from rlvr_cli.training.sampler import EpochRepeatSampler
 from rlvr_cli.training.sampling import Sampling
 
 
-class RLVRTrainer(GRPOTrainer):
+class RLVRTrainer(Checkpoints, GRPOTrainer):
     """bridge: the run's rewards. generation_factory: makes the object that ``generate``s and ``sync_weights``, instead of TRL's own.
     choice: which prompts are asked, where that is not the sampler's order alone; refill: the settings of dynamic sampling.
     skip_dead_rows: leave rows of zero advantage out of forward and backward where that changes no gradient.
@@ -126,10 +125,6 @@ class RLVRTrainer(GRPOTrainer):
         live = live_rows.only_live(inputs, live_rows.most_of_a_rank(self.accelerator, inputs))
         return super()._compute_loss(model, live) * live_rows.scale(self.loss_type, inputs, live)
 
-    def _run_epoch(self, *args, **kwargs):
-        if not resume.at_its_end(self):
-            super()._run_epoch(*args, **kwargs)
-
     def sync_if_stale(self) -> None:
         """Send the weights to the generation server if it does not have this step's yet. Every rank must call it."""
         if self.state.global_step != self._last_loaded_step:
@@ -184,15 +179,6 @@ class RLVRTrainer(GRPOTrainer):
         steps_per_epoch = -(-micro_steps // self.args.gradient_accumulation_steps)
         return sampler
 
-    def _save_checkpoint(self, model, trial):
-        """``checkpoints/step_N``: written under TRL's name, given ours when it is whole, so a killed save is never resumed from."""
-        super()._save_checkpoint(model, trial)
-        self.accelerator.wait_for_everyone()
-        if self.args.should_save:
-            written = Path(self.args.output_dir) / f"{PREFIX_CHECKPOINT_DIR}-{self.state.global_step}"
-            self.sampling.save(written)
-            os.replace(written, written.with_name(f"step_{self.state.global_step}"))
-        self.accelerator.wait_for_everyone()
-
-    def create_model_card(self, *args, **kwargs):
-        """None: TRL would write a README into every checkpoint folder's parent."""
+    def save_beside(self, folder: Path) -> None:
+        """The state of sampling."""
+        self.sampling.save(folder)

@@ -1,23 +1,20 @@
 """TRL's three trainers with the seams that this project's callbacks need; the learning is TRL's.
 
-One mixin, no base class of our own: ``extras`` ride on the next log line, checkpoints are named ``step_N`` when they are
-whole, and :meth:`Seams.held_out_loss` measures without a log line of its own.
+One mixin, no base class of our own: ``extras`` ride on the next log line, checkpoints are those of every trainer here
+(:mod:`rlvr_cli.training.checkpointing`), and :meth:`Seams.held_out_loss` measures without a log line of its own.
 """
 
 from __future__ import annotations
 
-import os
 import time
-from pathlib import Path
 from typing import Any
 
-from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 from trl import DPOTrainer, RewardTrainer, SFTTrainer
 
-from rlvr_cli.training import resume
+from rlvr_cli.training.checkpointing import Checkpoints
 
 
-class Seams:
+class Seams(Checkpoints):
     """What :mod:`rlvr_cli.training.callbacks` reads of a trainer, beside transformers' own."""
 
     use_vllm = False
@@ -56,22 +53,6 @@ class Seams:
         finally:
             self.measured = None
             self.logged += time.perf_counter() - started
-
-    def _run_epoch(self, *args, **kwargs):
-        if not resume.at_its_end(self):
-            super()._run_epoch(*args, **kwargs)
-
-    def _save_checkpoint(self, model, trial):
-        """``checkpoints/step_N``, named so when it is whole."""
-        super()._save_checkpoint(model, trial)
-        self.accelerator.wait_for_everyone()
-        if self.args.should_save:
-            written = Path(self.args.output_dir) / f"{PREFIX_CHECKPOINT_DIR}-{self.state.global_step}"
-            os.replace(written, written.with_name(f"step_{self.state.global_step}"))
-        self.accelerator.wait_for_everyone()
-
-    def create_model_card(self, *args, **kwargs):
-        """None: TRL would write a README beside the checkpoints."""
 
 
 class Sft(Seams, SFTTrainer):
