@@ -75,7 +75,7 @@ SMALL = [
 ]  # fmt: skip
 # Sums of two to six digits: 13 to 45 tokens, so that a limit of 40 cuts the longest; the start model gets about four of ten right.
 LONGER = {"terms": 2, "terms_max": 6, "min": 1, "max": 9}
-LONGER_WORDS = ["dataset.terms_max=6", "dataset.min=1", "dataset.max=9"]
+LONGER_WORDS = [f"dataset.{key}={value}" for key, value in LONGER.items()]
 # Threads are given, so that two runs side by side do not wait for each other's.
 SMOLLM2 = ["recipe=smollm2_arithmetic", "trainer.save_steps=0", "trainer.eval_steps=8", "trainer.samples_per_step=0", "hardware.threads=1"]
 PLAIN = ["trainer.max_steps=60", "optimizer.lr_scheduler_type=constant", "algorithm.epsilon_high=0.2", "guard.entropy.action=off"]

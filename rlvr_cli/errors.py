@@ -39,6 +39,14 @@ def _rebuild(kind: type[RlvrError], what: str, where: str | None, fix: str | Non
     return kind(what, where=where, fix=fix)
 
 
+def place_of(error: BaseException) -> str:
+    """``FILE:LINE``, the deepest line of a raised error's traceback: where somebody else's code broke."""
+    import traceback
+
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{last.filename}:{last.lineno}"
+
+
 class ConfigError(RlvrError):
     """A key, a value or a combination of values that cannot work; found before any model loads."""
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,8 +112,13 @@ def _split(fn: Callable) -> tuple[dict[str, inspect.Parameter], dict[str, inspec
 def _check_options(dotted: str, options: Mapping[str, Any], known: Mapping[str, inspect.Parameter], where: str) -> None:
     """Every option is a parameter, and every parameter without default is set."""
     _check_known(dotted, options, known, where)
+    _check_given(dotted, {name for name, value in options.items() if value not in (None, "")}, known, where)
+
+
+def _check_given(dotted: str, given: Collection[str], known: Mapping[str, inspect.Parameter], where: str) -> None:
+    """Every parameter without default is set."""
     for name, parameter in known.items():
-        if parameter.default is parameter.empty and options.get(name) in (None, ""):
+        if parameter.default is parameter.empty and name not in given:
             raise ConfigError(f"{dotted} needs the option {name!r}", where=where, fix=f"{where}.{name}=VALUE")
 
 
@@ -136,9 +141,7 @@ def _check_taken(dotted: str, options: Mapping[str, Any], made: Callable) -> Non
     named = {name: p for name, p in parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
     if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         _check_known(dotted, options, named, where)
-    for name, parameter in named.items():
-        if parameter.default is parameter.empty and name not in options:
-            raise ConfigError(f"{dotted} needs the option {name!r}", where=where, fix=f"{where}.{name}=VALUE")
+    _check_given(dotted, options, named, where)
 
 
 def _check_described(dotted: str, fn: Callable, shown: Mapping[str, Any], where: str) -> None:

@@ -17,12 +17,11 @@ import asyncio
 import inspect
 import math
 import threading
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rlvr_cli.errors import RewardError, RlvrError
+from rlvr_cli.errors import RewardError, RlvrError, place_of
 from rlvr_cli.verifiers.verdict import Completion, text_of
 
 NOT_APPLICABLE = "not applicable"
@@ -109,13 +108,7 @@ def scores_of(name: str, call: Callable[[Sequence[int]], Any], completions: Sequ
     except (Exception, SystemExit) as error:  # sys.exit(0) in a reward would end a rank as if the run were done
         at = _culprit(call, n, timeout_s)
         which = f"{n} rows, the first: {sample_of(completions[0])}" if at is None else f"completion {at}: {sample_of(completions[at])}"
-        raise RewardError(f"reward {name!r} raised {type(error).__name__}: {_one_line(error)} on {which}{_place(error)}") from error
-
-
-def _place(error: BaseException) -> str:
-    """``, at FILE:LINE``, the deepest line of the traceback; nothing where there is none."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f", at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+        raise RewardError(f"reward {name!r} raised {type(error).__name__}: {_one_line(error)} on {which}, at {place_of(error)}") from error
 
 
 def _culprit(call: Callable[[Sequence[int]], Any], n: int, timeout_s: float) -> int | None:

@@ -21,14 +21,13 @@ import importlib.util
 import inspect
 import pkgutil
 import sys
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 from rlvr_cli.config.nearest import nearest
-from rlvr_cli.errors import MissingDependency, RewardError
+from rlvr_cli.errors import MissingDependency, RewardError, place_of
 
 REWARD, TOOL, ENVIRONMENT = "reward", "tool", "environment"
 EXAMPLES = {REWARD: "rewards.math.correct", TOOL: "my_module.my_tool", ENVIRONMENT: "my_module.MyEnvironment"}
@@ -142,8 +141,7 @@ def _broken(error: Exception, name: str, where: str | None) -> RewardError:
     """An import that raises: name the line of the file, not of the import machinery."""
     if isinstance(error, SyntaxError):
         return RewardError(f"{name} does not parse: {error.msg} at {error.filename}:{error.lineno}", where=where)
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return RewardError(f"importing {name} raised {type(error).__name__}: {error} at {last.filename}:{last.lineno}", where=where)
+    return RewardError(f"importing {name} raised {type(error).__name__}: {error} at {place_of(error)}", where=where)
 
 
 def modules(search: Path) -> list[str]:

@@ -15,7 +15,7 @@ This module finds the places; which option a place names is :mod:`choice`'s to s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 _NOUN = r"(?:answer|choice|option|selection|response|letter|pick)"
 _NOUN += r"(?:\s+(?:here|(?:to|for|of|in|from|among)\s+(?:this|the|your|these)(?:\s+\w+){1,4}?))?"
@@ -79,9 +79,7 @@ _CONCLUSION = re.compile(
     r"|(?:matche?s|corresponds\s+to|agrees\s+with|aligns\s+with|which\s+is|this\s+is)(?=\s+(?:option|choice|answer|letter)\b)"
     r"|(?:it|this|that|the best|the rest)(?:'s|\s+(?:is|must be|has to be))"
     r"|(?:we|i)(?:'d|'ll|\s+would|\s+will|\s+should|\s+can|\s+must)?(?:\s+have\s+to)?\s+(?:pick|choose|select|go\s+(?:with|for)|take|mark)))"
-    r""
     r"|(?i:\b(?:guess|solution|result|verdict|conclusion|decision)\s*(?=:)|\blet's\s+(?:go\s+with|pick|choose|select)|(?:^|\n)(?:choose|pick|select))"
-    r""
     r"|[-=]>|[→⇒∴]|(?:^|(?<=[\s,，。]))(?:应该|應該)?是|(?:所以|因此|故)(?:应该|就)?[是选]?)[,，:：]?\s*(?<![A-Za-z])(?i:(?:it(?:'s|\s+is|\s+must\s+be)|we\s+(?:get|have|pick|choose)|the\s+answer\s+is|only|just|is|definitely|clearly|certainly|probably|likely)\s+){0,2}"
     rf"{_KIND}{_SOME}(?=\s*[.,;:!()\n。，；！]|\s*$|\s+(?i:because|since|as|here|rather than|instead of|not)\b)"
 )
@@ -228,9 +226,7 @@ def verdicts(text: str) -> list[tuple[str, int]]:
 
 def clauses(text: str) -> Iterator[tuple[str, int]]:
     """The last sentence and the first, without the reason they give, each with where it ends; no question, none that doubts or supposes."""
-    starts = [0, *(m.end() for m in _SENTENCES.finditer(text))]
-    spans = [(a, b) for a, b in zip(starts, [*starts[1:], len(text)], strict=True) if text[a:b].strip()]
-    for start, end in dict.fromkeys([*spans[-1:], *spans[:1]]):
+    for start, end in _last_and_first(text):
         clause = _REASON.sub("", text[start:end].rstrip()) if end - start <= 400 else ""
         if clause and clause != text[start:end].rstrip() and re.fullmatch(r"\W*[A-J]\W*", clause):
             clause = f"choose {clause}"  # a letter with its reason: "B since it fits"
@@ -253,14 +249,19 @@ def only_chooses(clause: str) -> bool:
 
 def endings(text: str) -> Iterator[tuple[str, int]]:
     """The last words of the last sentence, then of the first, behind "is" and its like: places that may be an option's own words."""
-    starts = [0, *(m.end() for m in _SENTENCES.finditer(text))]
-    spans = [(a, b) for a, b in zip(starts, [*starts[1:], len(text)], strict=True) if text[a:b].strip()]
-    for start, end in dict.fromkeys([*spans[-1:], *spans[:1]]):
+    for start, end in _last_and_first(text):
         sentence = text[start:end].rstrip()
         if len(sentence) > 400 or _UNSURE.search(sentence) or _HYPOTHETICAL.search(sentence):
             continue
         for link in _COPULA.finditer(sentence):
             yield sentence[link.end() :].rstrip(" .!。"), start + len(sentence)
+
+
+def _last_and_first(text: str) -> Iterable[tuple[int, int]]:
+    """Where the last sentence stands, and then the first, if that is another one."""
+    starts = [0, *(m.end() for m in _SENTENCES.finditer(text))]
+    spans = [(a, b) for a, b in zip(starts, [*starts[1:], len(text)], strict=True) if text[a:b].strip()]
+    return dict.fromkeys([*spans[-1:], *spans[:1]])
 
 
 def last_sentence(text: str) -> str:

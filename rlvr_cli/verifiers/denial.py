@@ -28,6 +28,9 @@ FOREIGN_NOT = (
 )
 """Denials of other languages, for whoever looks for one: right before an answer (here), or anywhere in its clause (math.phrases)."""
 
+FOREIGN_NOT_BEHIND = r"(?:では|じゃ)(?:ない|ありません)|[이가]\s*(?:아닙|아니다|아니에)|नहीं"
+"""Denials that stand behind what they deny."""
+
 _NOT_BEFORE = re.compile(
     r"\b(?:retract|take back|disregard|ignore|discard|reject|withdraw)\b[^.\n]{0,50}$|"
     rf"(?:\bnot|n't|\bnever|\bcannot(?: be)?|\brather than|\binstead of|\bneither|不为|{FOREIGN_NOT})"
@@ -38,7 +41,7 @@ _NOT_AFTER = re.compile(
     r"[\s$*)}\].,;:]*(?:(?:is|was|would be|seems|looks|must be)\s+(?:clearly |obviously |definitely |also )?"
     r"(?:not\b(?! only)|wrong|incorrect|false|invalid|impossible|too (?:big|small|large|high|low))|isn't|(?:does not|doesn't|cannot"
     r"|can't|did not|didn't) (?:work|satisfy|be)"
-    r"|fails\b|(?:では|じゃ)(?:ない|ありません)|[이가]\s*(?:아닙|아니다|아니에)|değil|नहीं|不对|是错|错误|不是答案|不正确)",
+    rf"|fails\b|{FOREIGN_NOT_BEHIND}|değil|不对|是错|错误|不是答案|不正确)",
     re.I,
 )
 _TAKEN_BACK = re.compile(

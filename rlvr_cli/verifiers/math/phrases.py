@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 
 from rlvr_cli.verifiers import denial
-from rlvr_cli.verifiers.denial import FOREIGN_NOT
+from rlvr_cli.verifiers.denial import FOREIGN_NOT, FOREIGN_NOT_BEHIND
 
 from . import fast, units
 from .form import readable
@@ -139,7 +139,7 @@ _FORMULA = re.compile(
 )
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
 _NOT_WORD = re.compile(rf"\b(?:not|isn't|never|cannot|can't|neither|wasn't)\b|n't\b|{FOREIGN_NOT}|ではない|아니", re.I)
-_DENIED_AFTER = re.compile(r"(?:では|じゃ)(?:ない|ありません)|[이가]\s*(?:아닙|아니다|아니에)|\bdeğil|नहीं", re.I)
+_DENIED_AFTER = re.compile(rf"{FOREIGN_NOT_BEHIND}|\bdeğil", re.I)
 _CONCLUDING_START = re.compile(r"\W*(?:so|thus|therefore|hence|finally|altogether|in total|consequently|this means)\b", re.I)
 _CONCLUDING = re.compile(
     r"=|\b(?:so|thus|therefore|hence|total|altogether|in all|finally|result|answer|conclude|consequently|gives?|equals?|sum|overall)\b"
