@@ -165,16 +165,18 @@ def read_rows(config: Config, tokenizer: Any, args: Any, model_path: str, status
 
     rows = load(config.dataset, seed=config.seed, system_prompt=config.model.system_prompt)
     length = turns.prompt_length if turns else lambda prompt: len(prompt_ids(tokenizer, prompt))
-    limit = config.dataset.max_prompt_tokens or room_for_prompts(config, model_path)
+    limit, said = config.dataset.max_prompt_tokens or room_for_prompts(config, model_path), []
     if limit:
         rows.train, long = drop_long(rows.train, length, limit)
         rows.eval, long_held = drop_long(rows.eval, length, limit)
         for line in (*long, *long_held):
             print(f"dropped: {line}", flush=True)
         if long or long_held:
-            status.say("loading", detail=f"{len(long)} training and {len(long_held)} held-out prompts over {limit} tokens were dropped")
-    if said := foreign(tokenizer, [prompt_ids(tokenizer, row["prompt"]) for row in rows.train[:200]] if not turns else []):
-        status.say("loading", detail=said)
+            said.append(f"{len(long)} training and {len(long_held)} held-out prompts over {limit} tokens were dropped")
+    if not turns and (unread := foreign(tokenizer, [prompt_ids(tokenizer, row["prompt"]) for row in rows.train[:200]])):
+        said.append(unread)
+    if said:  # in one word: a status that follows at once takes the place of the one before
+        status.say("loading", detail="; ".join(said))
     need = args.generation_batch_size // args.num_generations
     if len(rows.train) < need:
         raise DataError(
