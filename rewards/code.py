@@ -32,6 +32,7 @@ def tests_passed(completions, tests, *, prompts=None, entry_point=None, mode="fr
 
 
 tests_passed.__test__ = False  # its name is no test's
+tests_passed.judge_ahead = True  # takes long: an answer may be judged while others are drawn
 
 
 def compiles(completions, *, prompts=None, tests=None, workers=None, unsafe=False, **kwargs) -> Scores:
@@ -43,6 +44,9 @@ def compiles(completions, *, prompts=None, tests=None, workers=None, unsafe=Fals
     rows = rows_of(len(completions), tests=tests)
     pairs = list(zip(completions, rows, strict=True))
     return Scores(in_parallel(lambda pair: judge_compiles(*pair, unsafe=unsafe), pairs, workers))
+
+
+compiles.judge_ahead = True
 
 
 def run_time(

@@ -43,6 +43,9 @@ def judge(
     return Scores(learned.judge_all(server, completions, rows, workers))
 
 
+judge.judge_ahead = True  # takes long: an answer may be judged while others are drawn
+
+
 def reward_model(
     completions,
     *,

@@ -57,3 +57,6 @@ def same_result(
     )
     judge = "rlvr_cli.verifiers.sql:judge"
     return pay_pooled(judge, completions, rows, timeout_s=timeout_s, workers=workers, engine=engine, cpu_s=cpu_s)
+
+
+same_result.judge_ahead = True  # takes long: an answer may be judged while others are drawn

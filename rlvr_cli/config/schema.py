@@ -137,6 +137,8 @@ class Pool(Group):
     """Deadline of one term over one batch in seconds, whatever the function does; null is 30 s plus ``timeout_s`` a row."""
     cache: bool = True
     """Take verdicts of pooled verifiers that were given before, by content, from a file in the user's cache folder."""
+    ahead: bool = True
+    """With a vLLM server, let slow verifiers (code, SQL, a judge behind HTTP) judge an answer while others are still being drawn."""
     unsafe: bool = False
     """Run model-written code although no confinement works on this machine. Never on a machine you care for."""
 

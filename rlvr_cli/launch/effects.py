@@ -11,9 +11,11 @@ what to type. Nothing is said of what would not matter: the tiny model's plan st
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from rlvr_cli.config.schema import Config
+from rlvr_cli.errors import RlvrError
 from rlvr_cli.launch.memory import Sizes, estimate, saved, whole_logits
 
 LITTLE = 0.05  # GiB: less is not worth a line
@@ -101,5 +103,19 @@ def pass_effects(config: Config, backend: str) -> Iterator[str]:
         yield "old log-probs take one more forward pass a generation: they correct the server's samples (importance sampling)"
     elif trainer.gradient_accumulation_steps % cycle:
         yield "old log-probs take one more forward pass a generation, for it feeds more than one optimizer step"
+    if backend == "vllm_server" and (names := terms_ahead(config)):
+        yield f"answers are judged while others are still being drawn (reward.pool.ahead): {', '.join(names)}"
     if algorithm.beta or algorithm.kl_control.kind != "none":
         yield "the reference's log-probs take one more forward pass a generation (beta)"
+
+
+def terms_ahead(config: Config) -> list[str]:
+    """Names of the terms that judge an answer while others are drawn; none where turns are played, or the reward does not bind, which
+    preflight says."""
+    from rlvr_cli import rewards_api
+
+    if not config.reward.pool.ahead or config.environment.tools or config.environment.fn:
+        return []
+    with suppress(RlvrError):
+        return [term.name for term in rewards_api.bind(config.reward) if term.judges_ahead]
+    return []

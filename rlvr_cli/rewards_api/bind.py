@@ -70,6 +70,13 @@ class BoundTerm:
         """The option that names a model which the function loads, as it says itself (``loads_model``), or None."""
         return getattr(_unwrapped(self.fn), "loads_model", None)
 
+    @property
+    def judges_ahead(self) -> bool:
+        """May it judge some rows before the others are drawn? As the function says itself (``judge_ahead``): each row alone decides its
+        score, and the trainer gives it nothing but prompts, completions and columns."""
+        alone = not self.group_relative and not set(self.needs.given) - {"prompts", "completions"}
+        return alone and getattr(_unwrapped(self.fn), "judge_ahead", False)
+
     def deadline_s(self, n: int) -> float:
         """Seconds that a batch of ``n`` rows may take."""
         return self.batch_timeout_s if self.batch_timeout_s is not None else BATCH_BASE_S + self.row_timeout_s * n

@@ -16,6 +16,7 @@ from rlvr_cli.rewards_api.group_terms import correct_of, group_terms, groups_by_
 from rlvr_cli.verifiers.verdict import Completion
 
 Columns = Mapping[str, Sequence[Any]]
+Said = tuple[float | None, str, str | None]  # score, reason, extracted
 
 
 def score_local(
@@ -25,14 +26,26 @@ def score_local(
     columns: Columns,
     *,
     extra: Mapping[str, Any] | None = None,
+    known: Sequence[Mapping[str, Said]] | None = None,
 ) -> dict[str, TermResult]:
-    """The terms that judge a row by itself, each in its own thread. Raises the RewardError of the first term, in order, that broke."""
+    """The terms that judge a row by itself, each in its own thread. Raises the RewardError of the first term, in order, that broke.
+
+    known: for each row what terms have said of it already, by name; they are not asked again.
+    """
     mine = local_terms(terms)
     outcomes: dict[str, Any] = {}
 
+    def judged(term: BoundTerm, known: Sequence[Mapping[str, Said]] | None) -> TermResult:
+        said = {i: row[term.name] for i, row in enumerate(known or ()) if term.name in row}
+        only = [i not in said for i in range(len(completions))] if said else None
+        result = term.call(prompts, completions, columns, extra=extra, only=only)
+        for i, verdict in said.items():
+            result.put(i, *verdict)
+        return result
+
     def work(term: BoundTerm) -> None:
         try:
-            outcomes[term.name] = term.call(prompts, completions, columns, extra=extra)
+            outcomes[term.name] = judged(term, known)
         except BaseException as error:
             outcomes[term.name] = error
 

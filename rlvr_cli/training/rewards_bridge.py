@@ -50,15 +50,24 @@ class RewardBridge:
         return [as_function(term) for term in self.terms]
 
     def score(
-        self, inputs: list[dict[str, Any]], prompts: list[Any], completions: list[Any], num_generations: int, extra: dict[str, Any]
+        self,
+        inputs: list[dict[str, Any]],
+        prompts: list[Any],
+        completions: list[Any],
+        num_generations: int,
+        extra: dict[str, Any],
+        known: Sequence[Any] | None = None,
     ) -> Scored:
-        """Score the local rows, gather, finish. Raises the RewardError of whichever rank broke, on every rank."""
+        """Score the local rows, gather, finish. Raises the RewardError of whichever rank broke, on every rank.
+
+        known: what terms have said of each local row already (:mod:`.ahead`).
+        """
         columns = {k: [row.get(k) for row in inputs] for k in inputs[0] if k not in NOT_COLUMNS}
         share: dict[str, Any] = {"answers": columns.get("answer") or [None] * len(inputs)}
         if api.group_terms(self.terms):
             share |= {"prompts": prompts, "completions": completions, "columns": columns, "ids": extra.get("completion_ids")}
         try:
-            share["results"] = api.score_local(self.terms, prompts, completions, columns, extra=extra)
+            share["results"] = api.score_local(self.terms, prompts, completions, columns, extra=extra, known=known)
         except RlvrError as error:
             share["error"] = error
         parts = gather(share)

@@ -95,7 +95,7 @@ class Sampling:
         """Completions and scores of further prompts."""
         inputs = self.of_this_rank(rows)
         prompts = [row["prompt"] for row in inputs]
-        batch = Batch(inputs, prompts, Rollout(*self.trainer.generate_again(prompts)))
+        batch = Batch(inputs, prompts, Rollout(*self.trainer.generate_again(inputs, prompts)))
         self.judge(batch, first=False)
         return batch
 

@@ -17,7 +17,7 @@ from rlvr_cli.config.compose import read_frozen
 from rlvr_cli.config.schema import Config
 from rlvr_cli.data import Loaded, load
 from rlvr_cli.errors import ConfigError, DataError
-from rlvr_cli.training import grpo_config, records, resume, sampling
+from rlvr_cli.training import ahead, grpo_config, records, resume, sampling
 from rlvr_cli.training.callbacks.budget import TokenBudget
 from rlvr_cli.training.callbacks.early_stop import EarlyStop
 from rlvr_cli.training.callbacks.entropy_guard import EntropyGuard
@@ -85,6 +85,7 @@ def assemble(config: Config, plan: dict[str, Any], run_dir: Path, args: Any, sta
         tools=turns.bound.functions if turns else None,
         environment_factory=turns.bound.factory if turns else None,
     )
+    ahead.attach(trainer, config, plan.get("server"))
     if turns is not None:
         turns.context = getattr(trainer.model.config, "max_position_embeddings", None)
     trainer.remove_callback(PrinterCallback)

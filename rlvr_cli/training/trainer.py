@@ -19,6 +19,7 @@ from trl import GRPOTrainer
 
 from rlvr_cli.config.schema import DynamicSampling as Refill
 from rlvr_cli.training import live_rows, padding
+from rlvr_cli.training.ahead import Ahead
 from rlvr_cli.training.checkpointing import Checkpoints
 from rlvr_cli.training.dynamic_sampling import alive_groups
 from rlvr_cli.training.prompt_choice import PromptChoice
@@ -54,6 +55,7 @@ class RLVRTrainer(Checkpoints, GRPOTrainer):
         self.extras: dict[str, Any] = {}
         self.scored_hooks: list[Callable[[RLVRTrainer], None]] = []
         self.sampling = Sampling(self, choice, refill or Refill())
+        self.ahead: Ahead | None = None
         self.reward_weights = torch.tensor([term.weight for term in bridge.terms], dtype=torch.float32)
         if generation_factory is not None:
             self.use_vllm, self.vllm_mode, self._last_loaded_step = True, "server", -1
@@ -72,7 +74,16 @@ class RLVRTrainer(Checkpoints, GRPOTrainer):
         if self.environments is not None:
             extra["environments"] = self.environments
         with self.timed("reward_s"):
-            return self.bridge.score(inputs, prompts, completions, self.num_generations, extra)
+            known = self.judged_ahead(completions)
+            return self.bridge.score(inputs, prompts, completions, self.num_generations, extra, known)
+
+    def judged_ahead(self, completions: list[Any]) -> list[Any] | None:
+        """What was said of these completions while others were drawn; None where nothing is judged so."""
+        if self.ahead is None or not self.ahead.open:
+            return None
+        known = self.ahead.end(completions)
+        self._log_metric("judged_ahead", sum(map(bool, known)) / len(known))
+        return known
 
     def _calculate_rewards(self, inputs, prompts, completions, completion_ids_list):
         refilled = self.sampling.scored() if self.model.training else None
@@ -98,14 +109,21 @@ class RLVRTrainer(Checkpoints, GRPOTrainer):
         return batch
 
     def _generate(self, prompts):
-        fields = super()._generate(prompts)
-        return self.sampling.generated(prompts, fields) if self.model.training else fields
+        if not self.model.training:
+            return super()._generate(prompts)
+        return self.sampling.generated(prompts, self.generate_for(self.sampling.inputs, prompts))
 
-    def generate_again(self, prompts: list[Any]) -> tuple[Any, ...]:
+    def generate_for(self, inputs: list[dict[str, Any]], prompts: list[Any]) -> tuple[Any, ...]:
+        """Completions of these rows' prompts, judged while others are drawn where that can be."""
+        if self.ahead is not None:
+            self.ahead.begin(inputs)
+        return super()._generate(prompts)
+
+    def generate_again(self, inputs: list[dict[str, Any]], prompts: list[Any]) -> tuple[Any, ...]:
         """Completions of further prompts, as ``_generate`` returns them. Metrics of lengths stay those of the first ones."""
         metrics = self._metrics["train"]
         before = {name: len(values) for name, values in metrics.items() if name != "num_tokens"}
-        fields = super()._generate(prompts)
+        fields = self.generate_for(inputs, prompts)
         for name, count in before.items():
             del metrics[name][count:]
         return fields

@@ -35,22 +35,19 @@ def request_seed(run_seed: int, step: int, prompt: int) -> int:
     return int.from_bytes(digest[:6], "big")
 
 
-class ServerClient:
-    """base_url, weights_dir: of ``plan.json``; run: a name for this run's updates; timeout_s: deadline of one request."""
+class DrawingClient:
+    """base_url: of ``plan.json``; timeout_s: deadline of one request. ``on_reply(prompt, completion_ids)``, where set, is called from
+    any thread as soon as the completions of a prompt are there."""
 
-    def __init__(self, base_url: str, weights_dir: Path, *, run: str, seed: int, timeout_s: float, stop_token_ids: Sequence[int] = ()):
-        self.base_url, self.weights_dir, self.run, self.seed, self.timeout_s = base_url, Path(weights_dir), run, seed, timeout_s
+    def __init__(self, base_url: str, *, seed: int, timeout_s: float, stop_token_ids: Sequence[int] = ()):
+        self.base_url, self.seed, self.timeout_s = base_url, seed, timeout_s
         self.stop_token_ids = list(stop_token_ids)
+        self.on_reply: Callable[[int, list[list[int]]], None] | None = None
         self.session = requests.Session()
         self.session.trust_env = False  # a proxy of the environment is not on the way to this machine
         self.session.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=AT_ONCE))
         self.step = self.first = 0  # first: number of the first prompt of the next request, above those that this step has asked
-        self.seq = 0
-        self.file: SharedFile | None = None
         self.model = self.get("/v1/models")["data"][0]["id"]
-        self.info = self.get("/server_info", params={"config_format": "json"})["vllm_config"]
-        self.dtype = self.info["model_config"]["dtype"].removeprefix("torch.")
-        self.post("/init_weight_transfer_engine", {"init_info": {"run": run}})
 
     # ------------------------------------------------------------------------------------------------- requests
 
@@ -99,9 +96,15 @@ class ServerClient:
             common["structured_outputs"] = {"regex": regex}
         common |= generation_kwargs or {}
         bodies = [{**common, "prompt": ids, "seed": request_seed(self.seed, self.step, i)} for i, ids in enumerate(prompts, self.first)]
+
+        def ask(prompt: int) -> list[dict[str, Any]]:
+            found = sorted(self.drawn(bodies[prompt])["choices"], key=lambda c: c["index"])
+            if self.on_reply is not None:
+                self.on_reply(prompt, [choice["token_ids"] for choice in found])
+            return found
+
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            replies = list(pool.map(self.drawn, bodies))
-        choices = [choice for reply in replies for choice in sorted(reply["choices"], key=lambda c: c["index"])]
+            choices = [choice for found in pool.map(ask, range(len(bodies))) for choice in found]
         logprobs = None
         if sampling.get("logprobs") is not None:
             logprobs = [[[value] for value in choice["logprobs"]["token_logprobs"]] for choice in choices]
@@ -118,7 +121,18 @@ class ServerClient:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             return list(pool.map(one, sequences))
 
-    # ------------------------------------------------------------------------------------------------- weights
+
+class ServerClient(DrawingClient):
+    """A client that also sends weights. weights_dir: of ``plan.json``; run: a name for this run's updates."""
+
+    def __init__(self, base_url: str, weights_dir: Path, *, run: str, **drawing: Any):
+        super().__init__(base_url, **drawing)
+        self.weights_dir, self.run = Path(weights_dir), run
+        self.seq = 0
+        self.file: SharedFile | None = None
+        self.info = self.get("/server_info", params={"config_format": "json"})["vllm_config"]
+        self.dtype = self.info["model_config"]["dtype"].removeprefix("torch.")
+        self.post("/init_weight_transfer_engine", {"init_info": {"run": run}})
 
     def update(self, layout: list[tuple[str, Sequence[int]]], parameters: Any, scale_of: Callable[[str], float] | None = None) -> None:
         """Write the parameters, (name, tensor) pairs in any order, and have the server load them."""

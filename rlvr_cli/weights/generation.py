@@ -15,7 +15,7 @@ from accelerate.utils import broadcast_object_list
 from trl.generation.vllm_generation import VLLMGeneration
 
 from rlvr_cli.config.schema import Config
-from rlvr_cli.weights.client import ServerClient
+from rlvr_cli.weights.client import DrawingClient, ServerClient
 
 CALL_STRIDE = 1_000_000  # above the prompts of any generation
 
@@ -29,12 +29,49 @@ def factory(config: Config, server: dict[str, Any]) -> Callable[[Any], ServerGen
     return make
 
 
+class Draws:
+    """Numbers the requests of a run, so that each has a seed of its own and a resumed run the same ones."""
+
+    def __init__(self, trainer: Any):
+        self.trainer = trainer
+        self.calls, self.at = 0, -1
+
+    def number(self, client: DrawingClient) -> None:
+        """Before a generation: a step that refills its batch draws more than once."""
+        step = self.trainer.state.global_step
+        self.calls = self.calls + 1 if step == self.at else 0
+        client.step, client.first, self.at = step, self.calls * CALL_STRIDE, step
+
+
+def drawing_client(trainer: Any, config: Config, server: dict[str, Any]) -> DrawingClient | None:
+    """The client that draws a run's completions with one request a prompt; None on other ranks than 0.
+
+    TRL's own generation object (CUDA) asks for a whole batch in one request, whose answer comes when all of it has been drawn: it
+    gets our requests in the place of that one, and keeps sending the weights by NCCL.
+    """
+    generation = trainer.vllm_generation
+    if not trainer.accelerator.is_main_process:
+        return None
+    if isinstance(generation, ServerGeneration):
+        return generation.vllm_client
+    timeout_s, stop = config.generation.request_timeout_s, trainer.eos_token_ids
+    client = DrawingClient(server["base_url"], seed=config.seed, timeout_s=timeout_s, stop_token_ids=stop)
+    draws, generate = Draws(trainer), generation.generate
+
+    def numbered(*args: Any, **kwargs: Any) -> Any:
+        draws.number(client)
+        return generate(*args, **kwargs)
+
+    generation.generate, generation.vllm_client.generate = numbered, client.generate
+    return client
+
+
 class ServerGeneration(VLLMGeneration):
     """Completions and weights through a server that this run owns."""
 
     def __init__(self, trainer: Any, config: Config, server: dict[str, Any]):
         self.trainer, self.config, self.server = trainer, config, server
-        self.calls, self.drawn_at = 0, -1
+        self.draws = Draws(trainer)
         super().__init__(
             trainer.model,
             trainer.accelerator,
@@ -66,9 +103,7 @@ class ServerGeneration(VLLMGeneration):
     def generate(self, *args: Any, **kwargs: Any) -> Any:
         """TRL's, with the step in the requests' seeds."""
         if self.accelerator.is_main_process:
-            client, step = self.vllm_client, self.trainer.state.global_step
-            self.calls = self.calls + 1 if step == self.drawn_at else 0  # a step that refills its batch draws more than once
-            client.step, client.first, self.drawn_at = step, self.calls * CALL_STRIDE, step
+            self.draws.number(self.vllm_client)
         return super().generate(*args, **kwargs)
 
     def sync_weights(self, scale_of: Callable[[str], float] | None = None) -> None:

@@ -26,6 +26,12 @@ def right(completions, answer, **kwargs):
     texts = [c if isinstance(c, str) else c[0]["content"] for c in completions]
     return [None if a == "unknown" else float(sum(map(ord, t)) % 2) for t, a in zip(texts, answer)]
 
+def right_ahead(completions, answer, **kwargs):
+    """The same, for a server's answers as they arrive."""
+    return right(completions, answer)
+
+right_ahead.judge_ahead = True
+
 def broken(completions, **kwargs):
     import os
     if os.environ.get("RANK", "0") == "1":

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
 pytest.importorskip("vllm", reason="pip install 'rlvr[cpu]'")
 sys.path.append(str(Path(__file__).parent))
@@ -65,6 +66,22 @@ def test_two_ranks_train_against_a_live_server(smollm, stage: int, tmp_path: Pat
         assert m["parity/doubled"] < 0.12 and m["parity/true"] < 0.12
         assert m["sampling/sampling_logp_difference/mean"] < 0.12
     assert (tmp_path / "final" / "model.safetensors").stat().st_size > 2e8
+
+
+def test_two_ranks_have_answers_judged_while_others_are_drawn(smollm, tmp_path: Path) -> None:
+    """Rank 0 judges what the server has sent; all ranks see the same verdicts as of a term that is asked at the end."""
+    model, running = smollm
+    file = of_stage(2, tmp_path, model)
+    terms = {name: {"fn": f"{tmp_path}/mine.py:{name}"} for name in ("right", "right_ahead")}
+    settings = {**yaml.safe_load(file.read_text()), "reward": {"terms": terms}}
+    file.write_text(yaml.safe_dump(settings))
+    (tmp_path / "plan.json").write_text(json.dumps({"server": running.plan(), "model_path": str(model)}))
+    assert torchrun(file, 2, timeout=700) == 0, (tmp_path / "out.log").read_text()[-3000:]
+    assert max(m["judged_ahead"] for m in lines(tmp_path)[1:]) > 0
+    samples = lines(tmp_path, "samples.jsonl")
+    assert len(samples) >= 16
+    assert all(s["scores"]["right"] == s["scores"]["right_ahead"] for s in samples)
+    assert len({s["scores"]["right"] for s in samples}) == 2
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +151,29 @@ def test_the_same_seeds_draw_the_same_completions(tiny) -> None:
     client.step = 1
     later = client.generate(prompts, n=4, temperature=1.0, max_tokens=8)["completion_ids"]
     assert first == again != later and len(first) == 12 and len({tuple(c) for c in first}) > 3
+
+
+def test_the_generation_of_trl_draws_by_our_requests_prompt_by_prompt(tiny) -> None:
+    """What a run on GPUs has: TRL's own object, which here lacks only the weights' way (NCCL)."""
+    from trl.generation.vllm_client import VLLMClient
+    from trl.generation.vllm_generation import VLLMGeneration
+
+    from rlvr_cli.weights.generation import drawing_client
+
+    class WithoutWeights(VLLMGeneration):
+        def _init_vllm(self) -> None:
+            self.vllm_client = VLLMClient(base_url=self.server_base_url)
+
+    trainer, running, config = tiny
+    settings = {"mode": "server", "server_base_url": running.plan()["base_url"], "max_completion_length": 8, "logprobs": 0}
+    trainer.vllm_generation = WithoutWeights(trainer.model, trainer.accelerator, trainer.processing_class, **settings)
+    client, heard = drawing_client(trainer, config, running.plan()), {}
+    client.on_reply = lambda prompt, ids: heard.setdefault(prompt, ids)
+    prompts = [ids for ids in sequences(trainer)[:3] for _ in range(4)]
+    _, completions, logprobs, _ = trainer.vllm_generation.generate(prompts, None, 4)
+    assert [heard[i] for i in range(3)] == [completions[i : i + 4] for i in (0, 4, 8)]
+    assert [len(c) for c in completions] == [len(p) for p in logprobs]
+    connected(trainer, running, config)
 
 
 def test_an_update_that_is_acknowledged_and_dropped_stops_at_the_next_probe(tiny, monkeypatch) -> None:
