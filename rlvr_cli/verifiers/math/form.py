@@ -23,7 +23,8 @@ _LEADS = frozenset(
 _BAD_UNITS = re.compile(
     r"#|=|"
     r"\b(?:not|wrong|squared|cubed|factorial|times|more|less|fewer|minus|plus|at|incorrect|or|and|tens|hundreds?|thousands?|millions?|billions?"
-    r"|dozens?|false|if|than|unless|isn't|maybe|perhaps|cannot|undefined|no|a\.?m|p\.?m|mod|base|is|are|to)\b|不|或|错",
+    r"|dozens?|false|if|than|unless|isn't|maybe|perhaps|cannot|undefined|no|a\.?m|p\.?m|mod|base|is|are|was|were|be|to"
+    r"|equals?|equal|gives?|makes?|yields?|becomes?)\b|不|或|错",
     re.I,
 )
 _SCALES = {

@@ -407,9 +407,15 @@ def _said_in_words(text: str, sentences: list[tuple[str, bool]]) -> str | None:
     return m["said"] if m["so"] and not _NO_VALUE.search(m["said"]) else None
 
 
+_BROKEN_OFF = re.compile(
+    r"(?:[-+*/=^({\[,<]|\\(?:times|cdot|frac|div|pm)|\b(?:equals?|equal to|is|are|was|were|be|gives?|makes?|yields?))$|[?？]", re.I
+)
+"""A line that ends before its answer ("12 + 19 equals"), or asks."""
+
+
 def _is_answer_alone(line: str) -> bool:
     """Whether a completion of one short line is nothing but its answer: mathematics, a number with its unit, or one to three words."""
-    if re.search(r"(?:[-+*/=^({\[,<]|\\(?:times|cdot|frac|div|pm))$|[?？]", line) or _restates(line) or _NOT_WORD.search(line):
+    if _BROKEN_OFF.search(line) or _restates(line) or _NOT_WORD.search(line):
         return False
     words = re.findall(r"[^\W\d_]{2,}", re.sub(r"\\[A-Za-z]+", "", line))
     if line.count("$") % 2 and not re.search(r"\$\s*\d|\d\s*\$$", line):
@@ -573,7 +579,7 @@ def core_of_sentence(text: str) -> str | None:
     """What an announced sentence comes down to: after its last "is" or "equals", or its only number. None when that is not clear."""
     if (
         len(text) > 400
-        or not re.search(r"[A-Za-z]{2,} [A-Za-z$\\]|[\u4e00-\u9fff]", text)
+        or not re.search(r"[A-Za-z]{2,} [A-Za-z$\\]|[\u4e00-\u9fff]|\s(?:is|equals)\s", text)
         or _NOT_WORD.search(text)
         or re.search(r"\bor\b|或", text)
         or _OPERATION.search(text)

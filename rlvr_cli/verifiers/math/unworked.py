@@ -6,10 +6,12 @@ to copy the question. Without the question nothing can be said: ``3 \\cdot 4`` m
 
 >>> is_unworked("37+48", "85", "37+48=?"), is_unworked("48 + 37", "85", "37+48=?"), is_unworked("37+48", "85", None)
 (True, True, False)
+>>> is_unworked("37+48=37+48", "85", "37+48=?"), is_unworked("37 + 48 apples", "85", "37+48=?")
+(True, True)
 >>> is_unworked("3 \\times 10^5", "300000", "How far?"), is_unworked("2+3i", "2+3i", "Roots?")
 (False, False)
->>> is_unworked("84/12", "7", "What is 84 / 12?")
-True
+>>> is_unworked("84/12", "7", "What is 84 / 12?"), is_unworked("S = 37+48", "85", "37+48=?"), is_unworked("37+48=85", "85", "37+48=?")
+(True, True, False)
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ LONGEST = 400
 _PLAIN = re.compile(r"\s*[-−]?\s*[\d,]*\.?\d+\s*%?\s*")
 _NUMBER = r"\(?\s*[-−]?\s*\d[\d,]*(?:\.\d+)?\s*\)?"
 _CHAIN = re.compile(rf"\s*\(*\s*{_NUMBER}(?:\s*(?:[-+−*×·⋅÷]|\\times|\\cdot|\\div)\s*{_NUMBER})+\s*\)*\s*")
+_EQUALS = re.compile(r"=|≈|\\approx\b|\bequals?(?: to)?\b|\b(?:is|makes|gives)\b")
+_UNIT = re.compile(r"(?<=[\d)])(?:\s+[^\W\d_]+)+\.?\s*$")
 _BOX = re.compile(r"^\\boxed\{(.*)\}$", re.S)
 _DRESS = re.compile(r"[\s$\\(){}\[\]]|times|cdot|left|right")
 _OPERATOR = re.compile(r"(?<=\d)[-+−*/×·⋅÷]|times|cdot|div")
@@ -29,10 +33,15 @@ def is_unworked(answer: str, gold: str, prompt: str | None) -> bool:
     """Whether ``answer`` is arithmetic still to be done, for a known question whose gold is a plain number."""
     if not prompt or len(answer) > LONGEST or not _PLAIN.fullmatch(gold):
         return False
-    answer = _BOX.sub(r"\1", answer.strip(" $"))
+    answer = _last_side(_BOX.sub(r"\1", answer.strip(" $")))
     if _CHAIN.fullmatch(answer):
         return True
     return bool(_OPERATOR.search(answer)) and _bare(answer) in _bare(prompt[-20_000:])
+
+
+def _last_side(answer: str) -> str:
+    """What an equation ends on, without a unit: of "37+48 = 85" the 85, of "S = 37+48 apples" the sum."""
+    return _UNIT.sub("", _EQUALS.split(answer)[-1])
 
 
 def _bare(text: str) -> str:
