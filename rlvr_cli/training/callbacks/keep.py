@@ -98,13 +98,21 @@ class KeepLast(Keep):
         self.accuracy[step] = held.accuracy
         self.facts = {"eval/accuracy": held.accuracy, "eval/n": held.n, "eval/ci95": held.ci95}
 
+    def line_of_checkpoint(self, step: int) -> dict[str, Any]:
+        """The step's numbers of an earlier attempt, which was killed between its last checkpoint and its end."""
+        try:
+            return json.loads((self.run_dir / "checkpoints" / f"step_{step}" / "metrics.json").read_text())
+        except (OSError, ValueError):
+            return {}
+
     def best_step(self) -> int | None:
         """None: the newest checkpoints stay, no other."""
         return None
 
     def on_train_end(self, args, state, control, **kwargs):
         facts = self.facts if state.global_step in self.accuracy else {"eval/accuracy": None}
-        facts |= {name: self.line[name] for name in ("eval/loss", "eval/pair_accuracy") if name in self.line}
+        line = self.line or self.line_of_checkpoint(state.global_step)
+        facts |= {name: line[name] for name in ("eval/loss", "eval/pair_accuracy") if name in line}
         for name in ("last", "final"):
             self.save(name, state.global_step, facts)
 
