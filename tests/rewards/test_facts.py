@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from rewards.facts import exact, f1, faithful, gold_completion, key_facts
 from rlvr_cli.evaluation.intervals import wilson
@@ -266,3 +267,32 @@ def test_places_denials_names_and_money(text, gold, score):
 def test_an_acronym_with_its_stops_is_the_acronym(text):
     assert exact([text], [["United States", "US"]]) == [1.0]
     assert exact(["J. R. R. Tolkien", "J.R.R. Tolkien"], ["J.R.R. Tolkien", "J. R. R. Tolkien"]) == [1.0, 1.0]
+
+
+FRESH = yaml.safe_load(Path(__file__).with_name("facts_fresh.yaml").read_text())
+
+
+@pytest.mark.parametrize("row", FRESH, ids=lambda row: str(row["gold"]))
+def test_fresh_rows_state_the_gold_or_only_name_it(row):
+    for label in ("right", "wrong"):
+        texts = row.get(label, [])
+        paid = exact(texts, [row["gold"]] * len(texts))
+        assert paid == [float(label == "right")] * len(texts), [
+            text for text, score in zip(texts, paid, strict=True) if score == (label == "wrong")
+        ]
+
+
+@pytest.mark.parametrize(
+    ("text", "gold", "score"),
+    [
+        ("South Korea", "North Korea", 0.0), ("white blood cells", "red blood cells", 0.0), ("World War I", "World War II", 0.0),
+        ("Queen Elizabeth I", "Queen Elizabeth II", 0.0), ("It was World War II.", "World War II", 1.0),
+        ("the Harlem", "Harlem River", 1.0),
+        ("Narendra Damodardas Modi", "Narendra Modi", 1.0), ("President Ford", "Gerald Ford", 1.0), ("Gerald R. Ford", "Gerald Ford", 1.0),
+        ("2", "CO2", 0.0), ("2 mountains", "K2", 0.0), ("11 men", "Apollo 11", 0.0), ("K2", "K2", 1.0), ("44 BC", "44 BC", 1.0),
+        ("44", "44 BC", 1.0),
+        ("forty-two", "42", 1.0), ("There are twenty-one.", "21", 1.0), ("twenty", "21", 0.0),
+    ],
+)  # fmt: skip
+def test_another_of_the_same_kind_and_numbers_of_names(text, gold, score):
+    assert exact([text], [gold]) == [score]

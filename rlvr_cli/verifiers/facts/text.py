@@ -29,7 +29,9 @@ _BETWEEN_ITEMS = re.compile(r"\s*(?:[,;]|and|or|和|或)?\s*", re.I)
 MOST = 60  # tags or boxes that are looked at, from the end
 _BOX = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}")
 _ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-NUMBERS = {name: str(i) for i, name in enumerate(_ONES.split())} | {"twenty": "20"}
+NUMBERS = {name: str(i) for i, name in enumerate(_ONES.split())}
+_TENS = {name: str(10 * i) for i, name in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)}
+NUMBERS |= _TENS
 ORDINALS = {
     "first": "1st",
     "second": "2nd",
@@ -61,8 +63,22 @@ def words(text: str) -> list[str]:
 
 
 def same_words(text: str) -> list[str]:
-    """``words`` with number words and ordinals written in digits, so that "two" is "2" and "third" is "3rd"."""
-    return [NUMBERS.get(word, ORDINALS.get(word, word)) for word in words(text)]
+    """``words`` with number words and ordinals written in digits: "two" is "2", "forty-two" is "42" and "third" is "3rd"."""
+    return list(_same_words(text))
+
+
+@lru_cache(maxsize=20_000)
+def _same_words(text: str) -> tuple[str, ...]:
+    found: list[str] = []
+    tens = False
+    for word in words(text):
+        digits = NUMBERS.get(word, ORDINALS.get(word, word))
+        if tens and word in NUMBERS and len(digits) == 1 and digits != "0":
+            found[-1] = found[-1][0] + digits
+        else:
+            found.append(digits)
+        tens = word in _TENS
+    return tuple(found)
 
 
 def aliases(column: Any) -> list[str]:
