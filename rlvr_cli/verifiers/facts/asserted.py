@@ -18,6 +18,9 @@ from functools import lru_cache
 from rlvr_cli.verifiers.denial import negated
 
 MARK = "\ue000"
+SHORT = 6  # words of an answer in which a range or a sum is all there is
+READ = 300  # characters before a gold that are read
+MOST = 40  # places that are looked at
 NEAR = 4  # words before a gold in which a denial denies it
 DENIALS = frozenset("not never isnt wasnt arent werent neither nor cannot without except unlike incorrect wrong false instead".split())  # noqa: SIM905
 # no full stop behind an initial, a title or "vs." ends a sentence
@@ -44,7 +47,7 @@ _THE = r"(?:(?:the|an?|his|her|its|their|old)\s+)*"
 _KIN = (
     r"(?:friend|rival|contemporary|colleague|husband|wife|spouse|widow|son|daughter|father|mother|parent|brother|sister|cousin|uncle|aunt|nephew"
     r"|niece|student|pupil|teacher|mentor|disciple|follower|successor|predecessor|opposite|reverse|inverse|counterpart|critic|admirer|assistant"
-    r"|partner|neighbou?r|suburb|copy|imitation|precursor|antonym)s?"
+    r"|partner|neighbou?r|suburb|copy|imitation|precursor|antonym|tributary)s?"
 )
 DENIED_AFTER = re.compile(
     r"(?:市|都|시)?(?:では(?:ない|なく|ありません)|じゃ(?:ない|なく)|でなく|(?:이|가|은|는)?\s?아니|(?:이|가|은|는)?\s?아닙|不是答案|是错)"
@@ -61,10 +64,13 @@ _YES = re.compile(r"\W*(?:yes|yep|yeah|correct|right|exactly|indeed|it is|it was
 _BARRED_BEFORE = re.compile(
     r"(?:\b(?:than|unlike|apart from|aside from|besides|(?<!none )(?<!no one )(?<!nobody )other than|excluding|instead of|rather than"
     r"|opposed to|confused with|compared (?:to|with)|in exchange for|different from|contrary to|second (?:after|to|only to|behind)"
-    r"|behind only|(?:anything|everything|everyone|anyone|all|any\w*) but|replac(?:ed|es|ing)|supersed(?:ed|es)|over(?:took|taken|takes)"
-    r"|surpass(?:ed|es)|supplant(?:ed|s)|beats?|(?:took|taken|takes) over from|vs?\.?|versus"
+    r"|behind only|(?:anything|everything|everyone|anyone|all|any\w*) but"
+    r"|(?:replac(?:ed|es|ing)|supersed(?:ed|es)|over(?:took|taken|takes)|surpass(?:ed|es)|supplant(?:ed|s))(?! by)|beats?"
+    r"|edge[sd]? out|(?:took|taken|takes) over from|vs?\.?|versus"
+    r"|near|close to|next to|far from|adjacent to|(?:old|former|previous|other) name (?:of|for)"
     r"|(?:could|may|might)(?: also| well)? (?:be|have been)|possibly|perhaps|maybe|whether it(?:'s| is| was)?|whether|no longer|formerly"
     r"|used to be(?: called| known as)?|was once|once(?: called| known as)?|previously)"
+    rf"|[>＞]|\bif\b.*\bwould(?: have)? be(?:en)?"
     rf"|(?:^|[,(])\s*(?:after|before)|(?:以前|曾经?|过去|之前)(?:是|为|叫)?|可能是?|也许是?|或许是?"
     rf"|(?:^|[,(])\s*(?:(?:is|was|being)\s+)?{_THE}(?:\w+\s+)?{_KIN}\s+(?:of|to|for|after)"
     rf"|\b(?:i|we)\s+(?:first|initially|originally|used to|had)\s+(?:\w+\s+){{0,2}}?"
@@ -76,7 +82,11 @@ _BARRED_BEFORE = re.compile(
     rf"\s*(?:(?:in|on|at|of|by|for|from)\s+)?{_THE}[\"'“‘(]*$",
     re.I,
 )
-_BOUND = re.compile(r"\b(?:before|after|more than|less than|fewer than|exceed\w*|up to)\s+(?:about\s+)?[$€£]?$", re.I)
+_BOUND = re.compile(
+    r"\b(?:before|after|more than|less than|fewer than|exceed\w*|up to|at least|at most|twice|thrice|double|half(?: of)?)"
+    r"\s+(?:about\s+)?[$€£]?$",
+    re.I,
+)
 _CHANGED = re.compile(
     r"\b(?:chang|went|mov|delay|switch|shift|renam|transfer|convert|turn|postpon|grew|rose|fell|dropp|risen)\w*\b[^,]*\bfrom\s+(?:the\s+)?$",
     re.I,
@@ -89,6 +99,10 @@ _BARRED_BEHIND = re.compile(
     r"|\s+(?:is|was|are|were|has been|had been)\s+(?:\w+\s+)?(?:wrongly|falsely|mistakenly|erroneously)\b"
     r"|\s+(?:is|was|would be)\s+(?:just\s+)?(?:an?|the)\s+(?:(?:common|popular|frequent|usual|widespread)\s+)?"
     r"(?:misconception|mistake|myth|trap|decoy|wrong|error|opposite)\b"
+    r"|\s*[:=—-]+\s*(?:no|nope|wrong|incorrect|false)\b"
+    r"|\s+(?:(?:is|comes?|came|ranks?)\s+)?(?:a\s+close\s+)?second(?:\s+(?:to(?! none)|after|behind)\b|\W*$)"
+    r"|\s+(?:(?:is|are|was|were|has been|had been)\s+(?:replaced|superseded|overtaken|surpassed|supplanted|beaten)\s+by"
+    r"|gave way to|lost (?:out )?to)\b"
     r"|\s+(?:vs?\.|versus)\s|\s*还是|\s+(?:BC|BCE|B\.C\.)(?!\w)",
     re.I,
 )
@@ -96,15 +110,18 @@ _BARRED_BEHIND = re.compile(
 _DOUBTFUL_BEFORE = re.compile(
     r"\b(?:some|many|most|people|they|others|everyone|students?|one|i|we|you)\s+(?:\w+\s+){0,2}?"
     r"(?:think|thinks|thought|believe[sd]?|say|says|said|claim(?:s|ed)?|credit(?:ed)?|assum(?:e|ed)|guess(?:ed)?|name[sd]?|cite[sd]?|consider(?:ed)?"
-    r"|attribut(?:e|ed)|suspect(?:ed)?|answer(?:ed)?)\b[^,;]{0,30}$"
+    r"|attribut(?:e|ed)|suspect(?:ed)?|answer(?:ed)?|expect(?:ed)?)\b[^,;]{0,30}$"
     r"|(?:\b(?:is|was|are|were|been)|'s)\s+(?:\w+\s+){0,2}?(?:thought|believed|said|claimed|credited|assumed|attributed)\b[^,;]{0,30}$"
     r"|\b(?:originally|initially|at first)\s+(?:(?:in|on|called|named)\s+)?$"
     r"|\b(?:planned|scheduled|intended|expected|slated|due|supposed)\s+(?:\w+\s+){0,2}$"
+    r"|\b(?:it|this|that|he|she)\s+(?:was|were|had been)\s+$"
     r"|(?:原来|原本|最初)(?:是|为)?$",
     re.I,
 )
 _DOUBTFUL_BEHIND = re.compile(
-    r"\s+until\b|\s*,?\s*(?:yesterday|before(?=\s*[,.;])|at first|earlier|in the past|back then|for (?:years|centuries|decades))\b"
+    r",?\s+until\b|\s+(?:did|does|do|has|had|can|could)(?:n't|\s+not)\b|\s+gets?\s+(?:all\s+)?(?:the\s+)?credit\b"
+    r"|\s+(?:is|was|would be)\s+(?:an?\s+)?(?:\w+\s+)?(?:considered|proposed|suggested|rejected|nominated|planned|tempting"
+    r"|guess|candidate)\b|\s*,?\s*(?:yesterday|before(?=\s*[,.;])|at first|earlier|in the past|back then|for (?:years|centuries|decades))\b"
     r"|\s+(?:is|was|has been|had been|were)\s+(?:\w+\s+)?"
     r"(?:long|often|commonly|usually|frequently|widely|popularly|sometimes|generally|traditionally)\b"
     r"|\s+(?:is|was)\s+the\s+(?:second|third|old|former|previous)\b"
@@ -122,7 +139,10 @@ _CHATTER_WORDS = """
     """
 _CHATTER = frozenset(_CHATTER_WORDS.split())
 _IT_IS = re.compile(r"(?:[Ii]t|[Tt]hat|[Tt]his)(?:'s|\s+is|\s+was)\s+(?=(?:the\s+)?[A-Z\d])")  # a name or number behind it
-_TURNS = re.compile(r"\W*(?:no|actually|wait|sorry|correction|rather|i mean|hmm|then again)\b", re.I)
+_NOT_SO = re.compile(r"\W*(?:wrong|false|incorrect|not so|not quite|nope|no)\s*[:,.!]", re.I)
+_TURNS = re.compile(
+    r"\W*(?:no|now|today|nowadays|currently|later|since|actually|wait|sorry|correction|rather|i mean|hmm|then again)\b", re.I
+)
 _WITH_VERB = re.compile(r"\b(?:is|are|was|were|be|been|am|has|have|had|does|did|do|can|could|will|would)\b|'s\b|[?？]", re.I)
 _HEAD = re.compile(
     r"^\W*(?:(?:it|that|this|he|she)(?:'s|\s+is|\s+was|\s+would be)\s+|(?:the\s+)?answer(?:\s+is|:)\s+)?"
@@ -133,7 +153,8 @@ _HEAD = re.compile(
     r"|(?:south|north|east|west) of|near|next|close|just|right|below|above|under)\b|(?!called|named|known|titled)\w+(?:ed|ing|er)\b)[^,]*$",
     re.I,
 )
-_TOLD = re.compile(_WITH_VERB.pattern + r"|\b(?:call|name|came|went|made|wrote|beat|took)\w*\b", re.I)
+_OWNED = re.compile(r"\W*[A-Z][\w.'’-]*(?:\s+[\w.'’-]+){0,3},\s*$")  # "Joe Biden, Obama's"
+_TOLD = re.compile(_WITH_VERB.pattern + r"|\b(?:call|name|came|went|made|wrote|beat|took|until|formerly|previously)\w*\b", re.I)
 _ASIDE = re.compile(r"\([^()]*\)")
 
 
@@ -148,11 +169,8 @@ def states(text: str, golds: list[str]) -> bool:
         return False
     if _headed(sentences, golds):
         return False
-    return any(
-        _states(sentence, found.start(), sentences[:i], sentences[i + 1 :])
-        for i, sentence in enumerate(sentences)
-        for found in re.finditer(MARK, sentence)
-    )
+    places = [(i, found.start()) for i, sentence in enumerate(sentences) for found in re.finditer(MARK, sentence)]
+    return any(_states(sentences[i], place, sentences[:i], sentences[i + 1 :]) for i, place in places[:MOST])
 
 
 def named(text: str, golds: list[str]) -> bool:
@@ -206,8 +224,10 @@ def _states(sentence: str, place: int, earlier: list[str], later: list[str]) -> 
         inside = aside.start() < place < aside.end()
         if inside and _TOLD.search(aside[0]) and (earlier or re.search(r"\w", sentence[: aside.start()])):
             return False
-    clause = _CLAUSE.split(sentence[:place])[-1]
+    clause = _CLAUSE.split(sentence[max(0, place - READ) : place])[-1]
     after = sentence[place + 1 :]
+    if later and _NOT_SO.match(later[0]):
+        return False
     set_against = bool(_CONTRAST.search(after) or (later and _CONTRAST_NEXT.match(later[0])))
     return not (
         _denied(clause, sentence[:place], after)
@@ -215,6 +235,7 @@ def _states(sentence: str, place: int, earlier: list[str], later: list[str]) -> 
         or _BARRED_BEHIND.match(after)
         or (_CHANGED.search(clause) and _TO.match(after))
         or (set_against and (_DOUBTFUL_BEFORE.search(clause) or _DOUBTFUL_BEHIND.match(after)))
+        or (len(sentence.split()) <= SHORT and _of_range(clause, after))
         or _of_head(sentence, place)
     )
 
@@ -238,9 +259,23 @@ def _denied(clause: str, before: str, after: str) -> bool:
     )
 
 
+def _of_range(before: str, after: str) -> bool:
+    """Whether a number is the end of a range or a part of a sum: ``12-14``, ``12 + 1``."""
+    return bool(
+        re.match(r"\s*(?:[-–+*/×÷^]|to)\s*\d|\s+(?:squared|cubed)\b", after)
+        or re.search(r"\d\s*(?:[-–]|to)\s*$|\bbetween\s+\S*\d\S*\s+and\s*$", before, re.I)
+    )
+
+
 def _of_head(sentence: str, place: int) -> bool:
     """Whether the gold stands in what is told of another answer: ``K2, second after Everest``, ``Lyon, which is south of Paris``."""
+    if re.match(r"['’]s?\s", sentence[place + 1 :]) and _OWNED.match(sentence[:place]):
+        return True
     head = _HEAD.match(sentence[:place])
     return bool(
-        head and MARK not in head["head"] and not _WITH_VERB.search(head["head"]) and head["head"].split()[0].lower() not in _CHATTER
+        head
+        and not re.search(r"\b(?:known|called|named|referred to)(?: as)?\s+$", sentence[:place], re.I)
+        and MARK not in head["head"]
+        and not _WITH_VERB.search(head["head"])
+        and head["head"].split()[0].lower() not in _CHATTER
     )

@@ -23,6 +23,7 @@ REFUSAL = re.compile(
 )
 ENOUGH = 0.5  # share of a gold's words that states it
 SMALL = set("of in on at to for by with and or from as is was are were be his her its their".split())  # noqa: SIM905
+_ASKS = re.compile(r"[?？]\W*$")
 _NUMERAL = re.compile(r"[ivx]+|\d{1,2}(?:st|nd|rd|th)?")  # of a king, a war or a season
 LONGEST_NAME = 3  # words of a gold in which one foreign word makes another of it
 # beside a name these make it no other one: titles, what a place is, what begins a sentence
@@ -51,14 +52,18 @@ _APPOSED = re.compile(
     re.I,
 )
 _LEADS = re.compile(
-    r"^(?:(?:yes|no|well|hmm|sure|ok|okay|oh|right|actually|so|wait|sorry|not sure)\b[\s.!]+(?=\w))*"
+    r"^(?:(?:yes|no|well|hmm|sure|ok|okay|oh|right|actually|so|wait|sorry|not sure)\b[\s.!]+(?=\w)|\w+!\s+)*"
     r"(?:(?:it|that|this|he|she|they|these|(?:the )?answer)(?:'s|\s+(?:is|was|are|were|be))\s+|(?:现在|所以)?是)?(?:actually\s+)?(?!\s)",
     re.I,
 )
 _PREDICATE = re.compile(r"^.*\b(?:is|are|was|were)\s+", re.I)
-_INTERJECTIONS = frozenset({"yes", "no", "well", "hmm", "sure", "ok", "okay", "oh", "right", "actually", "so", "wait", "sorry", "hi"})
+_INTERJECTIONS = frozenset({"yes", "no", "well", "hmm", "sure", "ok", "okay", "oh", "right", "actually", "so", "wait", "sorry", "hi", "ah"})
 # not a list but one thing set against another
-_SET_AGAINST = re.compile(r"(?:but|yet|now|however|instead|现在|而是)\b|现在|而是", re.I)
+_OR_BEFORE = re.compile(r"\s(?:or|oder|ou|oppure|или)\s*$")
+_OR_BEHIND = re.compile(r"[\s,]*(?:or|oder|ou|oppure|или)\s")
+_SENTENCE_OF_ITS_OWN = re.compile(r"\b(?:it|them|him|her|did|is|are|was|were|has|had)\b", re.I)
+_DENIED_ITEM = re.compile(r"(?:nicht|kein|pas|no|non|não|не)\s|.*不是", re.I)
+_SET_AGAINST = re.compile(r"(?:but|yet|now|however|instead|(?:it|that)(?:'s|\s+is))\b|现在|而是", re.I)
 _CLAUSE_OF_ITS_OWN = re.compile(
     r"^(?:it|they|he|she|i|we|this|that|some|many|most|people)\b|\b(?:thinks?|thought|believes?|said|say|is|was|are|were)\b|\?|以前|曾经",
     re.I,
@@ -86,7 +91,7 @@ def judge(
     answer = settled(answer)
     whole = same_words(answer)
     for gold in golds:
-        if whole and whole == same_words(gold) and not _other_unit(gold, answer):
+        if whole and whole == same_words(gold) and not _other_unit(gold, answer) and not (_ASKS.search(answer) and not _ASKS.search(gold)):
             return Verdict(1.0, f"equals the gold {gold}", answer[:200])
         measured = None if _only_aside(gold, answer) else _as_quantity(answer, gold, tolerance, same_unit)
         if measured is not None:
@@ -340,13 +345,16 @@ def _is_candidate(opening: str, gold: str) -> bool:
     items = _candidates(_DATE_COMMA.sub(r"\1 ", re.sub(r"\([^()]*\)", "", opening)).strip(" ."), gold)
     listed = len(items) > 1 and all(len(item.split()) <= 4 for item in items) and len(_LIST.split(gold)[::2]) < len(items)
     head, found, rest = opening.casefold().partition(gold.casefold())
-    beside = bool(found) and (head.rstrip().endswith(" or") or rest.lstrip(" ,").startswith("or "))
+    beside = bool(found) and bool(_OR_BEFORE.search(head) or _OR_BEHIND.match(rest))
     return beside or (listed and not all(_same_kind(item, gold) for item in items))
 
 
 def _candidates(text: str, gold: str) -> list[str]:
     """The items of a list as bare names, one of them the gold; no denial, nothing that is told of the item before."""
-    parts = _LIST.split(text)
+    segments = text.split(";")
+    if any(_SENTENCE_OF_ITS_OWN.search(segment) for segment in segments[1:]):
+        text = next((segment for segment in segments if set(same_words(gold)) & set(same_words(segment))), text)
+    parts = _LIST.split(text.strip())
     items: list[str] = []
     told, telling = False, set(same_words(gold)) - SMALL
     for i, (joint, part) in enumerate(zip(["", *parts[1::2]], parts[::2], strict=True)):
@@ -356,7 +364,7 @@ def _candidates(text: str, gold: str) -> list[str]:
         bare = _PREDICATE.sub("", bare) if i == 0 and len(bare.split()) <= 4 else bare
         told = _is_told(bare, parts[0], i) or (told and joint.strip().lower() in ("and", "or"))
         said = set(same_words(bare))
-        if told or not said or said & DENIALS or "不是" in bare or (said <= _INTERJECTIONS and not telling & _INTERJECTIONS):
+        if told or not said or said & DENIALS or _DENIED_ITEM.match(bare) or (said <= _INTERJECTIONS and not telling & _INTERJECTIONS):
             continue
         if not (len(bare.split()) <= 4 and _CLAUSE_OF_ITS_OWN.search(bare)):
             items.append(bare)
@@ -366,7 +374,11 @@ def _candidates(text: str, gold: str) -> list[str]:
 def _is_told(item: str, first: str, place: int) -> bool:
     """Whether an item tells of the one before: ``a physicist``, ``born in 1867``, the country of a place."""
     named = item.lower().startswith("the ") and not first.lower().startswith("the ")
-    return bool(place) and (bool(_APPOSED.match(item)) or named or item.lower() in REGIONS)
+    described = (
+        first[:1].isupper() and item[:1].isupper() and len(item.split()) > 1 and item.split()[-1].islower()
+    )  # "Fleming, Scottish bacteriologist"
+    region = item.lower() in REGIONS or (item.isupper() and len(item) in (2, 3) and not first.isupper())
+    return bool(place) and (bool(_APPOSED.match(item)) or named or described or region)
 
 
 def _lists_lines(answer: str, golds: list[str]) -> bool:
