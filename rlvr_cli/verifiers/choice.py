@@ -16,11 +16,10 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
-from fractions import Fraction
 from typing import Any
 
 from rlvr_cli.verifiers import choice_said
+from rlvr_cli.verifiers.choice_words import dense, inflected, plain, tidy
 from rlvr_cli.verifiers.denial import negated, retraction
 from rlvr_cli.verifiers.math.thinking import visible
 from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
@@ -30,7 +29,11 @@ LONGEST = 20_000
 TURNS = 8  # times an answer may be taken back
 MOST = 60  # tags that are looked at, from the end
 _LABEL = re.compile(r"^\s*[(\[（【]?\s*([A-Ja-j]|\d{1,2})\s*[)\]）】.．、:：]\s*")
-_LABEL_BEHIND = re.compile(r"\s*\((?:option|choice|answer|选项)?\s*([A-J])\)[\s.。]*$", re.I)
+_LABEL_BEHIND = re.compile(
+    r"(?:\s*\((?:option|choice|answer|选项)?\s*([A-J])\)"
+    r"|\s*(?:,|[-–—]\s)\s*(?:(?:which|that|so|hence|thus)\s+(?:is\s+)?|i\.?e\.?,?\s+)?(?:option|choice|answer|letter)?\s*\(?([A-J])\)?)[\s.。!]*$",
+    re.I,
+)
 _NOUN_BEHIND = re.compile(r"(?<=[A-J)])\s*(?:选项|選項|项|項)\s*$")
 # the letter of a name or of a noun that follows: "vitamin C", "Appendix B", "B cells"
 _NAMED = re.compile(
@@ -41,16 +44,46 @@ _NAMED = re.compile(
 )
 _ASIDE = re.compile(r"(?<=[A-J])\s*\((?:(?:even )?though|although|not|rather than)\b[^()\n]{0,80}\)", re.I)  # "B (though A is close)"
 _DOUBT = re.compile(r"\b(?:wait|hmm+|actually|on reflection|let me (?:re-?check|re-?consider|double-?check|correct))\b", re.I)
+_NUMBERED = re.compile(r"(?:\s*\d[.)]\s*\(?[A-J]\b\)?[\s.,;]*){1,10}")
+_REASON_BEHIND = re.compile(r"\s*[,;:—–]?\s+(?:because|since|as|due to)\s.*$", re.I | re.S)
+_CERTAIN = re.compile(
+    r"(?:\s*[,—–-]+\s*|\s+)(?:no doubt(?: about it)?|without (?:a |any )?doubt|for sure|hands down|of course|obviously|definitely"
+    r"|clearly|certainly)[\s.!]*$",
+    re.I,
+)
+_ALL_BUT = re.compile(
+    r"(?:(?:the\s+|my\s+)?(?:final\s+|correct\s+)?(?:answers?|options?)(?:\s+(?:is|are))?\s*:?\s*)?"
+    r"(?:all|every(?:thing|one)|each|every)(?:\s+(?:one|option|of\s+(?:them|these|the\s+(?:above|options|statements))))?\s*,?\s+"
+    r"(?:except|but|besides|apart\s+from|aside\s+from|other\s+than|save|excluding)(?:\s+for)?\s+(?P<out>[^.;!?\n]{1,80}?)"
+    r"(?:\s+(?:are|is|apply|applies|hold|holds)\b[^.;!?\n]{0,40})?[.!]?",
+    re.I,
+)
+_TOLD_OF = re.compile(
+    r"[)\]]?\s+(?:is|are|was|were|has|says?|states?|reads?|claims?|mentions?|describes?|refers?|would|could|might|may|looks?|seems?)\b",
+    re.I,
+)
+_PRONOUN = re.compile(r"\W*(?:it|they|this|he|she)\s+(?=\S)", re.I)
+_SUBJECT = re.compile(r"\W*(?:the\s+)?(?!not\b|never\b|hardly\b|no\b)[a-z]+\s+(?=\S)", re.I)
+_TERSE = re.compile(
+    r"(?:i\s+(?:think|guess|say|pick)\s+|prob(?:ably)?\s+)?(?:it'?s|its|it is|option|answer(?:\s+is)?|ans|pick"
+    r"|choose)\s*:?\s*\(?([a-j])\)?\W*",
+    re.I,
+)
+_TERSE_LIST = re.compile(r"\(?[a-j]\)?(?:\s*(?:,|&|\band\b)\s*\(?[a-j]\)?)+\W*")
+_TAGGED = re.compile(r",?\s+(?:it|they|this|that|he|she|you|we|one)\s+(?:is|are|was|were|does|do|did|can|will|has)[\s.!]*$", re.I)
+_THE_ONLY = re.compile(
+    r"\W*(?P<words>[^.!?\n,;:]{2,60}?)\s+(?:is|are)\s+(?:the\s+only|the\s+(?:right|correct)\s+(?:one|answer|choice|option)s?)\b[^?\n]*$",
+    re.I,
+)
 _BULLETS = " -•><{}#✅✔✓√☑👉➡\ufe0f"
 _TAG = re.compile(r"<answer>((?:(?!<answer>).)*?)</answer>", re.S | re.I)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 # ASCII on both sides: in "答案是A和C" the letters touch other letters and still stand alone
-_PICKS = re.compile(r"(?:[(\[（【]\s*([A-J])\s*[)\]）】]|(?<![A-Za-z0-9_'])([A-J])(?![A-Za-z0-9_']|-[A-Za-z]|\+(?![ ]?[A-J]\b)))")
+_PICKS = re.compile(r"(?:[(\[（【]\s*([A-J])\s*[)\]）】]|(?<![A-Za-z0-9_'°])([A-J])(?![A-Za-z0-9_']|-[A-Za-z]|\+(?![ ]?[A-J]\b)))")
 _LOWER = re.compile(r"^[\s*_(\[（]*([a-j])[\s*_)\]）.:：]*$")
 # linear: no two stars meet
 _GAP = re.compile(r"^[\s,，、;/&+*_.()（）\[\]]*(?:(?:and|und|et|y|和|与|及)[\s,，、;/&+*_.()（）\[\]]*)?$", re.I)
 _NOUN = re.compile(r"^(?:(?:both|only|just)\s+)?(?:(?:option|choice|letter|statement)s?|选项|選項)?\s*(?=[(\[]?[A-J](?![A-Za-z]))", re.I)
-_NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _LISTED = re.compile(r"(?:^|(?<=\s))\(?([A-J])(?=[):.]\s)")
 _HEDGE = re.compile(
     r"\b(?:or|either|maybe|perhaps|possibly|between|not sure|unsure|cannot (?:be )?determined?|could be|might be)\b"
@@ -149,16 +182,6 @@ def gold_letters(answer: Any, options: list[str]) -> set[str]:
     return {LETTERS[int(text)]} if text.isdigit() and int(text) < len(options) else set()
 
 
-def tidy(text: str) -> str:
-    """Full-width letters and brackets made plain, LaTeX and Markdown dress taken off, runs of white space squeezed (two patterns here are
-    slow on those)."""
-    text = unicodedata.normalize("NFKC", text)
-    text = re.sub(r"\\(?:text|textbf|mathrm|mathbf|textit)\s*\{([^{}]*)\}", r"\1", text)
-    text = re.sub(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"\1/\2", text)
-    text = re.sub(r"[*_`$]+|\\[()\[\]]", " ", text).replace("’", "'")
-    return "\n".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
-
-
 def _undressed(text: str) -> str:
     """Other names of the answer tag, tags that are not closed, quotes around a letter and asides taken off; "N/A" is no A."""
     text = re.sub(r"<(/?)(?:final[_ ]?answer|final|choice)>", r"<\1answer>", text, flags=re.I)
@@ -166,16 +189,6 @@ def _undressed(text: str) -> str:
         text = re.sub(r"</?answer>", " ", text, flags=re.I)
     text = re.sub(r"[\"'“‘「]\s*(\(?[A-J]\)?)\s*[\"'”’」]", r"\1", text)
     return _ASIDE.sub("", re.sub(r"\bN/A\b", "none", text))
-
-
-def plain(text: str) -> str:
-    """An option's words for comparison: without case, articles, a leading pronoun, outer punctuation; a number in one way of writing."""
-    text = re.sub(r"\s+", " ", tidy(text).lower()).strip(" .。,;:!\"'“”")
-    text = re.sub(r"^(?:that\s+)?(?:(?:the|an?|it|they|there)\s+)(?=\S)", "", text)
-    if not _NUMBER.fullmatch(text):
-        return text
-    number = text.replace(",", "")
-    return re.sub(r"\.?0*$", "", number) if "." in number else number
 
 
 def choose(text: str, options: list[str], *, many: bool) -> tuple[set[str] | None, str]:
@@ -199,6 +212,12 @@ def _choose(text: str, options: list[str], many: bool) -> tuple[set[str] | None,
         if not kept:
             return None, "the answer is negated", marks[0][1]
         return *_read(_inside(kept[0][2]), options, exact=True), kept[0][1]
+    if many:
+        left = _all_but(text, options) or _set_against(text, options)
+        if left:
+            return left, "", len(text)
+    if choice_said.second_answer(text):
+        return None, "several options: a second answer", len(text)
     stated = choice_said.announcement(text)
     if stated is not None:
         found, why = _read(stated[0], options, exact=False)
@@ -211,7 +230,7 @@ def _choose(text: str, options: list[str], many: bool) -> tuple[set[str] | None,
     talked = _talked_of(text, options)
     if talked[0] is not None:
         return talked
-    ending = _ends_on(text, options)
+    ending = _ends_on(text, options, many)
     return ending if ending[0] is not None else said
 
 
@@ -307,17 +326,40 @@ def _talked_of(text: str, options: list[str]) -> tuple[set[str] | None, str, int
     return None, "no option chosen", 0
 
 
-def _ends_on(text: str, options: list[str]) -> tuple[set[str] | None, str, int]:
+def _ends_on(text: str, options: list[str], many: bool) -> tuple[set[str] | None, str, int]:
     """The option whose words close the last sentence, or the first: "The speed is 6 m/s."."""
+    subject = _only_subject(text, options) or _closing_label(text, options)
+    if subject:
+        return {subject}, "", len(text)
     for place, end in choice_said.endings(text):
         word = _is_option(place, options) or _with_its_words(place, options)
         if word:
             return {word}, "", end
+        several = _several_words(place, options) if many else set()
+        if several:
+            return several, "", end
         if _bare_letter(place, options) and re.search(
             r"\b(?:that|this|it|one|option|choice|answer)\b", text[:end][-400:].split("\n")[-1], re.I
         ):
             return _letters(place, options), "", end  # "The one we want is A."
     return None, "no option chosen", 0
+
+
+def _only_subject(text: str, options: list[str]) -> str | None:
+    """The option that the text calls the only one: ``Mercury is the only metal that is liquid``."""
+    found = _THE_ONLY.match(text)
+    return _is_option(found["words"], options) if found and not choice_said.unsure(text) else None
+
+
+def _closing_label(text: str, options: list[str]) -> str | None:
+    """The letter that closes the last sentence in brackets, where its option's words stand right before it: ``pressure decreases (B)``."""
+    sentence = choice_said.last_sentence(text)
+    label = re.search(r"\s*\(([A-J])\)[\s.。!]*$", sentence)
+    index = LETTERS.index(label[1]) if label else len(options)
+    if index >= len(options) or choice_said.unsure(sentence):
+        return None
+    own = inflected(options[index])
+    return label[1] if own and f" {inflected(sentence[: label.start()])}".endswith(f" {own}") else None
 
 
 def _read(place: str, options: list[str], *, exact: bool) -> tuple[set[str] | None, str]:
@@ -385,30 +427,42 @@ def _is_option(place: str, options: list[str]) -> str | None:
 
 def _same_words(place: str, options: list[str]) -> str | None:
     """The letter of the only option whose words are the place's words."""
-    for form in (plain, _dense):
+    for form in (plain, dense, inflected):
         same = [LETTERS[i] for i, option in enumerate(options[: len(LETTERS)]) if form(option) and form(option) == form(place)]
         if len(same) == 1:
             return same[0]
     return None
 
 
-def _dense(text: str) -> str:
-    """A formula without its spaces, a fraction or decimal by its value: ``0.75``, ``3/4``; nothing for words."""
-    bare = plain(text)
-    fraction = re.fullmatch(r"([-+]?\d{1,9}(?:\.\d{1,9})?)(?:/([1-9]\d{0,8}))?", bare)
-    if fraction:
-        return str(Fraction(fraction[1]) / int(fraction[2] or 1))
-    return bare.replace(" ", "") if re.search(r"[=^+*/<>\d]", bare) else ""
+def _said_of_it(text: str, options: list[str]) -> str | None:
+    """The only option of whose subject a pronoun or another noun stands in place: ``It accelerates with the force`` for ``The object
+    accelerates with the force``, ``The pressure decreases`` for ``It decreases``.
+    """
+    pronoun = _PRONOUN.match(text)
+    subject = None if pronoun else _SUBJECT.match(text)
+    said = inflected(text[(pronoun or subject).end() :]) if pronoun or subject else ""
+    if not said or (pronoun and said.count(" ") < 2):
+        return None
+    if pronoun:
+        same = [LETTERS[i] for i, option in enumerate(options[: len(LETTERS)]) if _ends_with(inflected(option), said)]
+    else:
+        same = [LETTERS[i] for i, option in enumerate(options[: len(LETTERS)]) if _PRONOUN.match(option) and inflected(option) == said]
+    return same[0] if len(same) == 1 else None
+
+
+def _ends_with(option: str, said: str) -> bool:
+    """Whether an option is those words behind a subject of one or two."""
+    return option.endswith(f" {said}") and option[: -len(said)].count(" ") <= 2
 
 
 def _with_its_words(place: str, options: list[str]) -> str | None:
     """The letter of ``B) Oslo`` where those are that option's words, whatever they are: an option may hold a "not" or an "or"."""
     label, behind = _LABEL.match(place), _LABEL_BEHIND.search(place)
-    if behind and _same_words(place[: behind.start()], options) == behind[1]:  # "Oslo (B)"
-        return behind[1]
+    if behind and _same_words(place[: behind.start()], options) == (behind[1] or behind[2]).upper():  # "Oslo (B)", "Oslo, which is B"
+        return (behind[1] or behind[2]).upper()
     own = _same_words(place[label.end() :], options) if label else None
     if not own:  # "B Oslo", "Option B (Oslo)"
-        loose = re.match(r"\s*(?:option\s+)?([A-J])\s+(?:(?:[|=–—→-]|->|=>)\s+)?(\(?)(.+?)(\)?)[\s.]*$", place, re.I)
+        loose = re.match(r"\s*(?:option\s+)?([A-J])(?:,\s+|\s+(?:(?:[|=–—→-]|->|=>)\s+)?)(\(?)(.+?)(\)?)[\s.]*$", place, re.I)
         words = loose[3] if loose and loose[2] and loose[4] else loose[2] + loose[3] + loose[4] if loose else ""
         return loose[1].upper() if loose and _same_words(words, options) == loose[1] else None
     number = label[1].isdigit() and int(label[1]) == LETTERS.index(own) + 1 and int(label[1]) <= _by_number(options)
@@ -418,7 +472,7 @@ def _with_its_words(place: str, options: list[str]) -> str | None:
 def _several_words(place: str, options: list[str]) -> set[str]:
     """The letters of a list of options' words: ``Lima and Rome``; nothing where any part of it is no option."""
     parts = [part for part in re.split(r"[,，、;；&]|\band\b|[和与及]", place) if part.strip()]
-    named = [_is_option(part, options) for part in parts] if 1 < len(parts) <= len(options) else []
+    named = [_is_option(part, options) or _with_its_words(part, options) for part in parts] if 1 < len(parts) <= len(options) else []
     return {name for name in named if name} if named and all(named) else set()
 
 
@@ -469,10 +523,18 @@ def _by_itself(text: str, options: list[str], many: bool) -> tuple[set[str] | No
         return None, "lists several options", 0
     if many and len(lines) > 1 and all(_lead(line, options) for line in lines):
         return set().union(*(_lead(line, options) for line in lines)), "", len(text)
+    numbered = _numbered(text, options)
+    if numbered:
+        return (numbered, "", len(text)) if many or len(numbered) == 1 else (None, "several options: " + ", ".join(sorted(numbered)), 0)
     first = text.find(lines[0]) + 1  # the choice leads the first line: its own words may be followed by their retraction
     last = first if len(lines) == 1 else len(text)
     for place, end in ((" ".join(lines), first), (lines[-1], last), (choice_said.last_sentence(lines[-1]), len(text)), (lines[0], first)):
-        word = _is_option(place, options) or _with_its_words(place, options)
+        place = _CERTAIN.sub("", place)
+        if plain(_TAGGED.sub("", place)) in ("yes", "no"):
+            place = _TAGGED.sub("", place)
+        word = (
+            _is_option(place, options) or _with_its_words(place, options) or _said_of_it(place, options) or _with_a_reason(place, options)
+        )
         place = word or _affirmed(_without_noun(place))
         word = word or _is_option(place, options) or (_only_number(text, options) if len(lines) == 1 else None)
         if word:
@@ -484,6 +546,49 @@ def _by_itself(text: str, options: list[str], many: bool) -> tuple[set[str] | No
         if _HEDGE.search(place) and _letters(place, options):
             return None, "several options: " + ", ".join(sorted(_letters(place, options))), end
     return None, "no option chosen", 0
+
+
+def _numbered(text: str, options: list[str]) -> set[str]:
+    """The letters of a text that is nothing but a numbered list of them, or says no more in small letters: ``1. A 2. C``, ``its c``."""
+    known = LETTERS[: len(options)] if options else LETTERS
+    terse = _TERSE.fullmatch(text)
+    if terse or _TERSE_LIST.fullmatch(text):
+        found = {terse[1].upper()} if terse else {letter.upper() for letter in re.findall(r"\b[a-j]\b", text)}
+        return found if all(letter in known for letter in found) else set()
+    if not _NUMBERED.fullmatch(text):
+        return set()
+    items = re.findall(r"(\d)[.)]\s*\(?([A-J])\b", text)
+    in_order = [int(number) for number, _ in items] == list(range(1, len(items) + 1))
+    return {letter for _, letter in items} if in_order and all(letter in known for _, letter in items) else set()
+
+
+def _with_a_reason(place: str, options: list[str]) -> str | None:
+    """The option whose words lead, with nothing behind them but the reason: ``False, since 0 is even``."""
+    reason = _REASON_BEHIND.search(place)
+    return _is_option(place[: reason.start()], options) if reason else None
+
+
+def _all_but(text: str, options: list[str]) -> set[str]:
+    """The letters that ``all except B`` leaves; none where the text says more than that, or names none."""
+    said = _ALL_BUT.fullmatch(text.strip())
+    if not said or not options:
+        return set()
+    left_out = said["out"]
+    named = _several_words(left_out, options) or {
+        word for word in [_is_option(left_out, options) or _with_its_words(left_out, options)] if word
+    }
+    if not named and _GAP.match(_PICKS.sub("", left_out)):
+        named = _letters(left_out, options)
+    return set(LETTERS[: len(options)]) - named if named else set()
+
+
+def _set_against(text: str, options: list[str]) -> set[str]:
+    """The letters of which the last sentence says what it denies of all others: ``A and C are primes; B and D are not``."""
+    said = choice_said.SET_AGAINST.fullmatch(choice_said.last_sentence(text))
+    if not said:
+        return set()
+    kept, denied = _letters(said["kept"], options), _letters(said["denied"], options)
+    return kept if kept and not kept & denied and len(kept | denied) == len(options) else set()
 
 
 def _then_the_others(lines: list[str], options: list[str]) -> bool:
@@ -523,8 +628,11 @@ def _lead(line: str, options: list[str]) -> set[str]:
         re.I,
     )
     known = set(LETTERS[: len(options)] if options else LETTERS)
-    if len(set(_LISTED.findall(line))) > 2:
+    listed = len(set(_LISTED.findall(line)))
+    if listed > 2 or (listed == 2 and not _NEGATED.search(line)):
         return set()  # "A: too hot. B: too hot. C: no."
+    if labelled and _TOLD_OF.match(line[labelled.end(1) :]) and not _with_its_words(line, options):
+        return set()  # "[D] is a distractor"
     return (
         _labelled(line, options) or ({labelled[1].upper()} & known if labelled and not line.strip()[1:2].isalpha() else set())
         if labelled

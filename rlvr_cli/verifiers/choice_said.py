@@ -43,6 +43,16 @@ _SAYS = re.compile(
     r"|(?:正解|答え|解答|答)\s*(?:は|[:：])|(?:정답|답)\s*(?:은|는|[:：])",
     re.I,
 )
+_SECOND = re.compile(
+    r"\b(?:second|2nd|third|alternat(?:iv)?e|backup|other|another)\s+(?:possible\s+)?(?:answer|guess|pick|choice)\s*(?:is|was"
+    r"|would be|could be|:|=)\s*\(?[A-J]\b",
+    re.I,
+)
+_NOT_THE_ANSWER = re.compile(
+    r"\b(?:worst|wrong|incorrect|least\s+\w+|poor(?:est)?|bad|tempting|popular|common|false|weak(?:est)?|next|second|other|another"
+    r"|excluded|eliminated)\s*(?:of the\s+)?$",
+    re.I,
+)
 _STOP = re.compile(
     r"\n|[;；。…【]|\[解析|\.\.|(?<=[a-z)\]}*])\.(?:\s|$)"
     r"|\b(?:because|since|as it|which|not|rather than|instead of)\b|,\s*(?:because|since|as|not)\b"
@@ -61,8 +71,13 @@ _VERDICT = re.compile(
     r"(?=\s*[.,;:!)\n]|\s*$|\s+(?i:because|since|as|and|but|here|given|for|to|among"
     r"|(?<=one )(?:that|which)(?!\s+(?:is|fails|does|was)\b))\b)"
     rf"|\b(?i:only)\s+{_KIND}{_SOME.replace('said', 'only')}\s+(?i:fits?|works?|holds?|remains?"
-    r"|matche?s?|satisf\w+|meets?|is left|makes sense|(?:can|could) be)\b"
-    rf"|{_KIND}{_SOME.replace('said', 'best')}\s+(?i:stands out|it is(?=\s*[.!]|\s*$)|(?:fits|works|matches) best|best\s+(?:fits|describes"
+    r"|matche?s?|satisf\w+|meets?|is left|makes sense|(?:can|could) be|is (?:consistent|valid|possible|plausible|compatible)|agrees"
+    r"|(?:is|are)\s+(?:an?\s+)?(?!not\b|an?\b|wrong\b|false\b|un|in|im|ir|out\b|excluded|eliminated|left)[a-z]{3,}(?=\s*[.!]|\s*$))\b"
+    rf"|\b(?i:of (?:the|these) (?:\w+|\w+ options)),\s+{_KIND}{_SOME.replace('said', 'among')}\s+(?i:fits?|works?|is (?:right|correct"
+    rf"|best))\b"
+    rf"|\b(?i:supports|favou?rs|points\s+to)\s+{_KIND}{_SOME.replace('said', 'supported')}(?=\s*[.!]|\s*$|\s+(?i:best|most)\b)"
+    rf"|{_KIND}{_SOME.replace('said', 'best')}\s+(?i:stands out|(?:it is|is it|then)(?=\s*[.!]|\s*$)|(?:fits|works|matches) best"
+    rf"|best\s+(?:fits|describes"
     r"|matches"
     r"|captures|explains|reflects|represents|answers|completes|summari[sz]es|expresses))\b"
     rf"|{_KIND}{_SOME.replace('said', 'foreign')}\s+(?i:es|est|ist|è|é)\s+(?i:la|le|die|das|a|o|il)\s+(?i:(?:bonne|richtige|mejor)\s+)?"
@@ -76,18 +91,36 @@ _CONCLUSION = re.compile(
     r"|by (?:the )?(?:process of )?elimination|yes(?=,)"
     r"|therefore|thus|hence|and so|consequently|leaving(?:\s+us\s+with|\s+only)?|left with"
     r"|leaves(?:\s+us\s+with|\s+only)?|remains?"
-    r"|(?:matche?s|corresponds\s+to|agrees\s+with|aligns\s+with|which\s+is|this\s+is)(?=\s+(?:option|choice|answer|letter)\b)"
+    r"|(?:matche?s|matching|corresponds\s+to|corresponding\s+to|agrees\s+with|aligns\s+with|which\s+is|this\s+is)(?=\s+(?:option|choice|answer|letter)\b)"
     r"|(?:it|this|that|the best|the rest)(?:'s|\s+(?:is|must be|has to be))"
-    r"|(?:we|i)(?:'d|'ll|\s+would|\s+will|\s+should|\s+can|\s+must)?(?:\s+have\s+to)?\s+(?:pick|choose|select|go\s+(?:with|for)|take|mark)))"
+    r"|(?:we|i)(?:'d|'ll|\s+would|\s+will|\s+should|\s+can|\s+must)?(?:\s+have\s+to)?\s+(?:pick|choose|select|go\s+(?:with|for)|take|mark|get|obtain|arrive\s+at|settle\s+on|opt\s+for|lean(?:\s+towards?)?)"
+    r"|you(?:'d|\s+would)\s+want|(?:it|this)(?:'s|\s+has)\s+got\s+to\s+be|(?:got|has)\s+to\s+be|i\.e\.,?))"
     r"|(?i:\b(?:guess|solution|result|verdict|conclusion|decision)\s*(?=:)|\blet's\s+(?:go\s+with|pick|choose|select)|(?:^|\n)(?:choose|pick|select))"
     r"|[-=]>|[→⇒∴]|(?:^|(?<=[\s,，。]))(?:应该|應該)?是|(?:所以|因此|故)(?:应该|就)?[是选]?)[,，:：]?\s*(?<![A-Za-z])(?i:(?:it(?:'s|\s+is|\s+must\s+be)|we\s+(?:get|have|pick|choose)|the\s+answer\s+is|only|just|is|definitely|clearly|certainly|probably|likely)\s+){0,2}"
     rf"{_KIND}{_SOME}(?=\s*[.,;:!()\n。，；！]|\s*$|\s+(?i:because|since|as|here|rather than|instead of|not)\b)"
 )
-_SENTENCES = re.compile(r"(?<=\w\w[.!?])\s+|(?<=[%)\]][.!?])\s+|(?<=[。！？])|\n+")
+_SENTENCES = re.compile(
+    r"(?<=[.!?])\s+(?=(?:Let me know|(?:I )?[Hh]ope (?:this|that)|Feel free|If you (?:have|need|want)|Is there anything)\b)"
+    r"|(?<=\w\w[.!?])\s+|(?<=[%)\]][.!?])\s+|(?<=[。！？])|\n+"
+)
 _COPULA = re.compile(
-    r"(?:\b(?:is|are|was|were|be|equals?|becomes|gives|yields|therefore|thus|hence|so)\b|\b(?:it|that|this|he|she)'s\b|=)[,:]?"
+    r"(?:\b(?:(?:happens?|occurs?|takes?\s+place|runs?|located|found|lies)\s+in|comes?\s+to|pays?|costs?|totals?|weighs?|measures?|takes?|\w+ed\s+by|written\s+by"
+    r"|made\s+by|given\s+by)\b|\b(?:is|are|was|were|be|equals?|becomes|gives|yields|therefore|thus|hence|so)\b|\b(?:it|that|this|he|she)'s\b|=)[,:]?"
     r"\s+(?:equal to\s+)?|[是为為即]",
     re.I,
+)
+# what stands behind these closes a sentence, whatever is denied before: "Not Lima, not Rome: Oslo"
+_POINTER = re.compile(r"(?<=[^\W\d_][^\W_])\s*(?::|[→⇒]|[-=]>|\s[—–])\s+")
+_NOT_POINTING = re.compile(
+    r"\b(?:options?|choices?|candidates?|e\.g|examples?|compare|distractors?|trap|least|worst|second|except|avoid|eliminated?|excluded?|wrong|incorrect"
+    r"|not|never|question|include|including|among|between|first|consider\w*|try|check)\W*$|n't\W*$",
+    re.I,
+)
+_WORST = re.compile(r"\b(?:worst|weakest|poorest|second[- ]best|wrong|least\s+\w+)\s+(?:choice|answer|option|pick)\b", re.I)
+_EXPLAINED = re.compile(r":\s|,?\s+(?:because|since|as\s+(?:it|the|this|that))\b|;\s", re.I)
+_IN_ALL = re.compile(r"\s+(?:time|in total|in all|altogether|overall)$|\s*\([^()]*\)$", re.I)
+_TELLS_OF_OPTION = re.compile(
+    r"(?<![A-Za-z0-9'])[A-J]\)?\s+(?:states?|says?|reads?|claims?|describes?|mentions?|asserts?|argues?|suggests?|proposes?|is\s+about|talks|refers?|[a-z]+s\s+that)\b"
 )
 _HYPOTHETICAL = re.compile(
     r"\b(?:if|whether|suppos\w+|assum\w+|unless|why|thought"
@@ -96,7 +129,7 @@ _HYPOTHETICAL = re.compile(
     re.I,
 )
 _UNSURE = re.compile(
-    r"\b(?:not|isn't|never|neither|nor|or|maybe|perhaps|possibly|might|may|could|unsure|wrong|incorrect|cannot)\b"
+    r"\b(?:not|isn't|never|neither|nor|or|maybe|perhaps|possibly|might|may|could|unsure|wrong|incorrect|cannot)\b|\b(?:false|untrue)\s+(?:that|to)\b"
     r"|n't\b|[?？]|不|或|可能",
     re.I,
 )
@@ -107,11 +140,19 @@ _DOUBTED = re.compile(
     r"|(?:[不或]|除了?)$",
     re.I,
 )
+SET_AGAINST = re.compile(
+    rf"\W*{_SOME.replace('said', 'kept')}\s+(?:is|are|do|does|fits?|works?|holds?|satisf\w+)\b[^;.!?]{{0,60}}(?:;|,?\s+(?:but|while"
+    rf"|whereas))\s+"
+    rf"{_SOME.replace('said', 'denied')}\s+(?:(?:is|are|do|does)(?:\s+not|n't)|fails?)\b[^;!?]{{0,40}}"
+)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 _ORDINAL = re.compile(
     rf"\b(?:the\s+)?({'|'.join(_ORDINALS)})\s+(?:option|choice|alternative|answer(?:\s+choice)?)\b"
     r"|第([一二三四五六])[个個]?(?:选项|選項|项|項)",
     re.I,
+)
+_ORDINAL_ONE = re.compile(
+    rf"(?:(?<=^)|\b(?<=is )|(?<=\n))(?:the\s+)?({'|'.join(_ORDINALS)})(?:\s+(?:one|statement))?(?=\s*[.!]?\s*$)", re.I
 )
 _BY_NUMBER = re.compile(r"((?<![A-Za-z])(?:option|choice)|选项|選項)s?\s*[(#]?([1-9])(?![\d.,/%]\d|\d)\)?", re.I)
 _EITHER_WAY = re.compile(r"\b(?:otherwise|if)\b", re.I)
@@ -120,7 +161,7 @@ _OTHERS_SAY = re.compile(
 )
 _PLURAL = re.compile(r"(?:answers|options|choices|ones|statements)\b|选项|選項|答案", re.I)
 _RIGHT = re.compile(r"correct|right|best|true|final|answers\b|正确|正確|答案", re.I)
-_LINE = re.compile(r"^[\s\-•>#*|]*(?:option\s+|选项|選項)?[(\[]?([A-J])(?:\s*[)\].:、|]|(?=\s*\()|\s[-–—]\s)\s*(.*)$", re.I)
+_LINE = re.compile(r"^[\s\-•>#*|]*(?:option\s+|选项|選項)?[(\[]?([A-J])(?:\s*[)\].:、|]|(?=\s*[(✅✔✓☑❌✗✘✖])|\s[-–—]\s)\s*(.*)$", re.I)
 # the verdict closes the line, or stands behind a dash, colon, arrow or cell wall and a reason follows
 _MARK = re.compile(
     r"(?:^|[-–—:：|(→=]\s*|\s(?=[✅✔✓☑❌✗✘✖]))(?:(?:this|that|it)(?:'s|\s+is)\s+)?"
@@ -159,8 +200,15 @@ MOST = 40
 
 def numbered(text: str, options: int = 0) -> str:
     """``The second option`` and 第二个选项 by their letters; ``option 2`` too, of as many options as go by number."""
+    text = _ORDINAL_ONE.sub(lambda m: "option " + "ABCDEF"[_ORDINALS.index(m[1].lower())] if options else m[0], text)
     text = _BY_NUMBER.sub(lambda m: f"{m[1]} {'ABCDEFGHIJ'[int(m[2]) - 1]}" if int(m[2]) <= options else m[0], text)
     return _ORDINAL.sub(lambda m: "option " + "ABCDEF"[_ORDINALS.index(m[1].lower()) if m[1] else "一二三四五六".index(m[2])], text)
+
+
+def second_answer(text: str) -> bool:
+    """Whether a text numbers its answers and goes past the first: "First answer: A. Second answer: C."."""
+    found = list(_SECOND.finditer(text))
+    return bool(found) and not re.search(r"\b(?:final|last|correct|so|therefore)\b", text[found[-1].end() :], re.I)
 
 
 def announcement(text: str) -> tuple[str, int] | None:
@@ -170,6 +218,7 @@ def announcement(text: str) -> tuple[str, int] | None:
         before = text[max(0, said.start() - 12) : said.start()]
         if (
             rest
+            and not _NOT_THE_ANSWER.search(text[max(0, said.start() - 30) : said.start()])
             and not re.match(r"(?:not|isn't)\b|不是", rest, re.I)
             and not re.search(r"(?:not|isn't)\s*$|(?:不|不能|不要|不应该?|别|勿|有人|为什么|大家都?)$|无法|n't\s*$", before, re.I)
             and not _OTHERS_SAY.search(_sentence_before(text, said.start()))
@@ -201,7 +250,8 @@ def _labelled_lines(text: str) -> list[str]:
 
 def marks(text: str) -> Iterator[tuple[str, str, bool]]:
     """The lines that judge an option: its letter, what stands behind it, and whether it is called right."""
-    for line in re.sub(r"(?<=[.;,。；]) (?=\(?[A-J][):.] )", "\n", text).split("\n"):
+    apart = re.sub(r"(?<=[.;,。；]) (?=\(?[A-J][):.] )|(?<=[✅✔✓☑❌✗✘✖]) (?=\(?[A-J]\)?[:.]? ?[✅✔✓☑❌✗✘✖])", "\n", text)
+    for line in apart.split("\n"):
         labelled = _LINE.match(line)
         mark = _MARK.search(labelled[2]) if labelled and labelled[1].isupper() else None
         if mark:
@@ -240,6 +290,10 @@ def only_chooses(clause: str) -> bool:
         r"\W*A\s+(?!is\b|fits\b|works\b|makes\b|seems\b|looks\b|would\b|should\b|must\b|has\b|appears\b|matches\b|satisfies\b)[a-z]", clause
     ):
         return False  # the article
+    if _WORST.search(clause):
+        return False
+    if re.fullmatch(r"\W*(?:hmm\W+|well\W+)?[A-J]\s+(?:it\s+is|is\s+it|then)\W*", clause, re.I):
+        return True
     rest = re.sub(r"(?<![A-Za-z0-9_'])[A-J](?![A-Za-z0-9_'])", " ", clause)
     chinese = _CHINESE_TALK.findall(rest)
     words = re.findall(r"[^\W_]+(?:['.][^\W_]+)*", _CHINESE_TALK.sub(" ", rest).lower())
@@ -247,20 +301,39 @@ def only_chooses(clause: str) -> bool:
     return cue and all(word in _TALK for word in words) and not re.search(r"[=+<>^/]", rest)
 
 
+def unsure(text: str) -> bool:
+    """Whether a text denies, doubts, asks or supposes."""
+    return bool(_UNSURE.search(text) or _HYPOTHETICAL.search(text) or _WORST.search(text))
+
+
 def endings(text: str) -> Iterator[tuple[str, int]]:
     """The last words of the last sentence, then of the first, behind "is" and its like: places that may be an option's own words."""
     for start, end in _last_and_first(text):
         sentence = text[start:end].rstrip()
-        if len(sentence) > 400 or _UNSURE.search(sentence) or _HYPOTHETICAL.search(sentence):
+        if len(sentence) > 400 or _HYPOTHETICAL.search(sentence) or _WORST.search(sentence) or _TELLS_OF_OPTION.search(sentence):
+            continue
+        pointers = list(_POINTER.finditer(sentence))
+        if pointers and not _NOT_POINTING.search(sentence[: pointers[-1].start()]) and not _UNSURE.search(sentence[pointers[-1].end() :]):
+            yield sentence[pointers[-1].end() :].rstrip(" .!。"), start + len(sentence)
+        if _UNSURE.search(sentence):
             continue
         for link in _COPULA.finditer(sentence):
-            yield sentence[link.end() :].rstrip(" .!。"), start + len(sentence)
+            place = sentence[link.end() :].rstrip(" .!。")
+            for form in dict.fromkeys((place, _EXPLAINED.split(place)[0], _IN_ALL.sub("", place))):
+                yield form, start + len(sentence)
+
+
+_POLITE = re.compile(
+    r"\W*(?:(?:sure|certainly|absolutely|ok|okay|great|thanks|hello|hi|of course|(?:great|good) question|happy to help)\W*$"
+    r"|(?:let me know|(?:i )?hope (?:this|that)|feel free|if you (?:have|need|want)|is there anything)\b)",
+    re.I,
+)
 
 
 def _last_and_first(text: str) -> Iterable[tuple[int, int]]:
     """Where the last sentence stands, and then the first, if that is another one."""
     starts = [0, *(m.end() for m in _SENTENCES.finditer(text))]
-    spans = [(a, b) for a, b in zip(starts, [*starts[1:], len(text)], strict=True) if text[a:b].strip()]
+    spans = [(a, b) for a, b in zip(starts, [*starts[1:], len(text)], strict=True) if text[a:b].strip() and not _POLITE.match(text, a, b)]
     return dict.fromkeys([*spans[-1:], *spans[:1]])
 
 

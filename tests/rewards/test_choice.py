@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from rewards.choice import correct, gold_completion
 from rlvr_cli.verifiers.choice import LETTERS, judge, options_of
@@ -376,3 +377,16 @@ def test_lists_behind_the_correct_answers_are(text):
     assert judge(text, {"answer": "A, C", "choices": CITIES}).score == 1.0
     assert judge(text, {"answer": "A, B", "choices": CITIES}).score == 0.0
     assert judge(text, {"answer": "A", "choices": CITIES}).score == 0.0
+
+
+FRESH = yaml.safe_load(Path(__file__).with_name("choice_fresh.yaml").read_text())
+
+
+@pytest.mark.parametrize("row", FRESH, ids=lambda row: str(row["gold"]))
+def test_fresh_rows_choose_the_gold_or_do_not(row):
+    for label in ("right", "wrong"):
+        texts = row[label]
+        paid = correct(texts, [row["gold"]] * len(texts), [row["choices"]] * len(texts))
+        assert paid == [float(label == "right")] * len(texts), [
+            text for text, score in zip(texts, paid, strict=True) if score == (label == "wrong")
+        ]
