@@ -16,7 +16,9 @@ import unicodedata
 from functools import lru_cache
 
 from rlvr_cli.verifiers.denial import negated
+from rlvr_cli.verifiers.facts.text import NUMBERS
 
+_NUMBER_WORDS = {digits: word for word, digits in NUMBERS.items()}
 MARK = "\ue000"
 SHORT = 6  # words of an answer in which a range or a sum is all there is
 READ = 300  # characters before a gold that are read
@@ -70,7 +72,7 @@ _BARRED_BEFORE = re.compile(
     r"|near|close to|next to|far from|adjacent to|(?:old|former|previous|other) name (?:of|for)"
     r"|(?:could|may|might)(?: also| well)? (?:be|have been)|possibly|perhaps|maybe|whether it(?:'s| is| was)?|whether|no longer|formerly"
     r"|used to be(?: called| known as)?|was once|once(?: called| known as)?|previously)"
-    rf"|[>＞]|\bif\b.*\bwould(?: have)? be(?:en)?"
+    rf"|[>＞]|^\W*[\w.-]+['’]s\s+\w+\s+(?:to|about|on|with|against)|\bif\b.*\bwould(?: have)? be(?:en)?"
     rf"|(?:^|[,(])\s*(?:after|before)|(?:以前|曾经?|过去|之前)(?:是|为|叫)?|可能是?|也许是?|或许是?"
     rf"|(?:^|[,(])\s*(?:(?:is|was|being)\s+)?{_THE}(?:\w+\s+)?{_KIN}\s+(?:of|to|for|after)"
     rf"|\b(?:i|we)\s+(?:first|initially|originally|used to|had)\s+(?:\w+\s+){{0,2}}?"
@@ -99,6 +101,7 @@ _BARRED_BEHIND = re.compile(
     r"|\s+(?:is|was|are|were|has been|had been)\s+(?:\w+\s+)?(?:wrongly|falsely|mistakenly|erroneously)\b"
     r"|\s+(?:is|was|would be)\s+(?:just\s+)?(?:an?|the)\s+(?:(?:common|popular|frequent|usual|widespread)\s+)?"
     r"(?:misconception|mistake|myth|trap|decoy|wrong|error|opposite)\b"
+    r"|,?\s+(?:wrongly|mistakenly|incorrectly)\b|\s+of\s+(?:his|her|its|their|the)\s+(?:day|time|age|era)\b|-(?:plated|like|based|born|free|style|era|esque|colou?red)\b"
     r"|\s*[:=—-]+\s*(?:no|nope|wrong|incorrect|false)\b"
     r"|\s+(?:(?:is|comes?|came|ranks?)\s+)?(?:a\s+close\s+)?second(?:\s+(?:to(?! none)|after|behind)\b|\W*$)"
     r"|\s+(?:(?:is|are|was|were|has been|had been)\s+(?:replaced|superseded|overtaken|surpassed|supplanted|beaten)\s+by"
@@ -115,6 +118,7 @@ _DOUBTFUL_BEFORE = re.compile(
     r"|\b(?:originally|initially|at first)\s+(?:(?:in|on|called|named)\s+)?$"
     r"|\b(?:planned|scheduled|intended|expected|slated|due|supposed)\s+(?:\w+\s+){0,2}$"
     r"|\b(?:it|this|that|he|she)\s+(?:was|were|had been)\s+$"
+    r"|\bcredit\s+(?:is|was|goes|went)\b[^,;]*\bto\s+$"
     r"|(?:原来|原本|最初)(?:是|为)?$",
     re.I,
 )
@@ -132,6 +136,7 @@ _CONCLUDES = re.compile(
     r"\b(?:the|my)\s+(?:(?:correct|right|real|true|final|actual)\s+)*answer\s+(?:is|was)\s+(?!not\b)|(?:^|[.!?]\s+|\n)\W*(?:(?:final|correct)\s+)?answer\s*:\s*",
     re.I,
 )
+_LABELLED = re.compile(r"\W*(?:(?i:final|correct)\s+)?(?i:answer)\s*:\W*[A-Z\d][^:\n]{0,40}[.!;]\W*$")  # "Answer: Hooke."
 _CHATTER_WORDS = """
     sure yes no hi hello hey ok okay certainly of course absolutely great good question correct right well hmm thanks thank you answer
     final got it ah oh indeed exactly true false not wait actually so here done fine nice easy interesting short long brief summary
@@ -153,8 +158,16 @@ _HEAD = re.compile(
     r"|(?:south|north|east|west) of|near|next|close|just|right|below|above|under)\b|(?!called|named|known|titled)\w+(?:ed|ing|er)\b)[^,]*$",
     re.I,
 )
+_ONLY_OWNED = re.compile(r"['’]s\s+[a-z]+\W*$")  # "Newton's apple"
 _OWNED = re.compile(r"\W*[A-Z][\w.'’-]*(?:\s+[\w.'’-]+){0,3},\s*$")  # "Joe Biden, Obama's"
-_TOLD = re.compile(_WITH_VERB.pattern + r"|\b(?:call|name|came|went|made|wrote|beat|took|until|formerly|previously)\w*\b", re.I)
+_TOLD = re.compile(
+    _WITH_VERB.pattern + r"|\b(?:call|name|came|went|made|wrote|beat|took|until|formerly|previously)\w*\b|\b(?:some|or)\b", re.I
+)
+_ANOTHER_NAME = re.compile(
+    r"\b(?:aka|also|known|i\.?e|called|n[ée]e|symbol|short for|abbreviat\w*|in (?:full|short)|born|in|from|as|by|on|at|and|e\.g|such"
+    r"|like)\b",
+    re.I,
+)
 _ASIDE = re.compile(r"\([^()]*\)")
 
 
@@ -164,7 +177,10 @@ def states(text: str, golds: list[str]) -> bool:
     if MARK not in marked:
         return True
     sentences = [part for part in _SENTENCES.split(marked) if part and part.strip()]
-    concluded = [said for said in _CONCLUDES.finditer(marked)]
+    labelled = [sentence for sentence in sentences if _LABELLED.match(sentence)]
+    if labelled and MARK not in labelled[-1]:
+        return False
+    concluded = list(_CONCLUDES.finditer(marked))
     if concluded and MARK not in marked[concluded[-1].start() :] and re.match(r"\S*\w", marked[concluded[-1].end() :]):
         return False
     if _headed(sentences, golds):
@@ -188,6 +204,8 @@ def _pattern(golds: tuple[str, ...]) -> re.Pattern[str]:
     """Any gold in any case, the longest first, as whole words where it begins and ends with one of the Latin script."""
     kinds = []
     for gold in sorted({_folded(gold).strip() for gold in golds}, key=len, reverse=True):
+        if gold in _NUMBER_WORDS:
+            kinds.append(rf"(?<![A-Za-z-]){_NUMBER_WORDS[gold]}(?![A-Za-z-])")
         words = r"[\s\W]{1,3}".join(map(re.escape, re.findall(r"\w+", gold))) or re.escape(gold)
         kinds.append((r"(?<![A-Za-z0-9])" if gold[:1].isascii() else "") + words + (r"(?![A-Za-z0-9])" if gold[-1:].isascii() else ""))
     return re.compile("|".join(kinds) or r"(?!)", re.I)
@@ -222,13 +240,15 @@ def _states(sentence: str, place: int, earlier: list[str], later: list[str]) -> 
         return False
     for aside in _ASIDE.finditer(sentence):
         inside = aside.start() < place < aside.end()
-        if inside and _TOLD.search(aside[0]) and (earlier or re.search(r"\w", sentence[: aside.start()])):
+        if inside and _tells(aside[0]) and (earlier or re.search(r"\w", sentence[: aside.start()])):
             return False
     clause = _CLAUSE.split(sentence[max(0, place - READ) : place])[-1]
     after = sentence[place + 1 :]
     if later and _NOT_SO.match(later[0]):
         return False
     set_against = bool(_CONTRAST.search(after) or (later and _CONTRAST_NEXT.match(later[0])))
+    if not clause.strip() and _ONLY_OWNED.match(after):
+        return False
     return not (
         _denied(clause, sentence[:place], after)
         or _BARRED_BEFORE.search(clause)
@@ -238,6 +258,12 @@ def _states(sentence: str, place: int, earlier: list[str], later: list[str]) -> 
         or (len(sentence.split()) <= SHORT and _of_range(clause, after))
         or _of_head(sentence, place)
     )
+
+
+def _tells(aside: str) -> bool:
+    """Whether brackets say more of the gold than that it is another name: ``(Newton only refined it)``, ``(some count 7)``."""
+    more = re.findall(r"[^\W_]+", aside.replace(MARK, " "))
+    return bool(_TOLD.search(aside)) or (len(more) > 1 and not _ANOTHER_NAME.search(aside))
 
 
 def bounded(text: str, said: str) -> bool:
@@ -262,7 +288,7 @@ def _denied(clause: str, before: str, after: str) -> bool:
 def _of_range(before: str, after: str) -> bool:
     """Whether a number is the end of a range or a part of a sum: ``12-14``, ``12 + 1``."""
     return bool(
-        re.match(r"\s*(?:[-–+*/×÷^]|to)\s*\d|\s+(?:squared|cubed)\b", after)
+        re.match(r"\s*(?:[-–+*/×÷^]|to)\s*\d|\s+(?:minus|plus|times)\s|\s+(?:squared|cubed)\b", after)
         or re.search(r"\d\s*(?:[-–]|to)\s*$|\bbetween\s+\S*\d\S*\s+and\s*$", before, re.I)
     )
 

@@ -23,6 +23,7 @@ REFUSAL = re.compile(
 )
 ENOUGH = 0.5  # share of a gold's words that states it
 SMALL = set("of in on at to for by with and or from as is was are were be his her its their".split())  # noqa: SIM905
+_RANK = re.compile(r"\d(?:st|nd|rd|th)\b")
 _ASKS = re.compile(r"[?？]\W*$")
 _NUMERAL = re.compile(r"[ivx]+|\d{1,2}(?:st|nd|rd|th)?")  # of a king, a war or a season
 LONGEST_NAME = 3  # words of a gold in which one foreign word makes another of it
@@ -42,7 +43,8 @@ SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _LIST = re.compile(r"\s*(,(?!\d{3}\b)|;|/|\bor\b|\band\b|、|或|，)\s*", re.I)
 _TELLS_MORE = re.compile(r"[:(]|\bas\b")
 LONGEST_ITEM = 6  # words of an item of a list, and of what is told of it
-_BULLET = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s+")
+_BULLET = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)]|[A-J][.):])\s+")
+_INLINE_LABEL = re.compile(r"(?<=[.;,])\s+(?=(?:[A-J]|\d)[.):]\s)")
 _DATE_COMMA = re.compile(r"((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}),\s*(?=\d{4}\b)", re.I)
 # what is only told of the item before: "Marie Curie, a physicist", "Everest, at 8,849 m", "Obama, succeeding Bush"
 _APPOSED = re.compile(
@@ -111,6 +113,8 @@ def _as_quantity(answer: str, gold: str, tolerance: float, same_unit: bool) -> V
     """A verdict where the gold is a number with its unit and the answer gives one number; None where that does not apply."""
     wanted, given = quantity(gold), quantity(answer)
     if wanted is None or given is None or len(words(gold)) > 6 or _is_date(gold) or _is_name(gold, answer):
+        return None
+    if _RANK.search(answer) and not _RANK.search(gold):
         return None
     if same_unit and wanted.unit is None and any(sign.isalpha() for sign in gold):
         return None  # a unit that is not in the table: the words decide
@@ -342,6 +346,8 @@ def _variants(gold: str) -> list[list[str]]:
 
 def _is_candidate(opening: str, gold: str) -> bool:
     """Whether the opening is a bare list of short items of which the gold is one, or says "or" right beside it."""
+    if same_words(opening.split(":")[0]) == same_words(gold):
+        return False  # "Seven: Africa, Asia ..."
     items = _candidates(_DATE_COMMA.sub(r"\1 ", re.sub(r"\([^()]*\)", "", opening)).strip(" ."), gold)
     listed = len(items) > 1 and all(len(item.split()) <= 4 for item in items) and len(_LIST.split(gold)[::2]) < len(items)
     head, found, rest = opening.casefold().partition(gold.casefold())
@@ -383,11 +389,12 @@ def _is_told(item: str, first: str, place: int) -> bool:
 
 def _lists_lines(answer: str, golds: list[str]) -> bool:
     """Whether the answer is a list of short lines without a word before it, the gold one of them."""
-    lines = [line for line in asserted.mark(answer, tuple(golds)).split("\n") if line.strip()]
+    text = _INLINE_LABEL.sub("\n", asserted.mark(answer, tuple(golds)))
+    lines = [line for line in text.split("\n") if line.strip()]
+    items = [_BULLET.sub("", line, count=1) for line in lines]
     holding = sum(asserted.MARK in line for line in lines)
-    return 0 < holding < len(lines) and all(
-        _BULLET.match(line) and len(line.split()) <= 5 and not _TELLS_MORE.search(line) for line in lines
-    )
+    bare = all(item != line and len(item.split()) <= 4 and not _TELLS_MORE.search(item) for item, line in zip(items, lines, strict=True))
+    return 0 < holding < len(lines) and bare
 
 
 def _same_kind(item: str, gold: str) -> bool:
