@@ -19,7 +19,7 @@ import re
 from typing import Any
 
 from rlvr_cli.verifiers import choice_said
-from rlvr_cli.verifiers.choice_words import dense, inflected, plain, tidy
+from rlvr_cli.verifiers.choice_words import SHORTEST_STEM, dense, inflected, plain, tidy
 from rlvr_cli.verifiers.denial import negated, retraction
 from rlvr_cli.verifiers.math.thinking import visible
 from rlvr_cli.verifiers.verdict import Completion, Verdict, text_of
@@ -213,7 +213,7 @@ def _choose(text: str, options: list[str], many: bool) -> tuple[set[str] | None,
             return None, "the answer is negated", marks[0][1]
         return *_read(_inside(kept[0][2]), options, exact=True), kept[0][1]
     if many:
-        left = _all_but(text, options) or _set_against(text, options)
+        left = _all_but(text, options) or _set_against(text, options) or _both(text, options)
         if left:
             return left, "", len(text)
     if choice_said.second_answer(text):
@@ -328,6 +328,10 @@ def _talked_of(text: str, options: list[str]) -> tuple[set[str] | None, str, int
 
 def _ends_on(text: str, options: list[str], many: bool) -> tuple[set[str] | None, str, int]:
     """The option whose words close the last sentence, or the first: "The speed is 6 m/s."."""
+    pointed = choice_said.pointed(text)
+    letters = _pointed_at(*pointed, options, many) if pointed else set()
+    if letters:
+        return letters, "", len(text)
     subject = _only_subject(text, options) or _closing_label(text, options)
     if subject:
         return {subject}, "", len(text)
@@ -336,13 +340,35 @@ def _ends_on(text: str, options: list[str], many: bool) -> tuple[set[str] | None
         if word:
             return {word}, "", end
         several = _several_words(place, options) if many else set()
-        if several:
+        if many and not several and _GAP.match(_PICKS.sub("", place)):
+            several = _letters(place, options)
+        if len(several) > 1:
             return several, "", end
         if _bare_letter(place, options) and re.search(
             r"\b(?:that|this|it|one|option|choice|answer)\b", text[:end][-400:].split("\n")[-1], re.I
         ):
             return _letters(place, options), "", end  # "The one we want is A."
     return None, "no option chosen", 0
+
+
+def _pointed_at(head: str, place: str, options: list[str], many: bool) -> set[str]:
+    """The options behind a colon or an arrow; where the words before it deny something, they must deny other options."""
+    if choice_said.DENIES.search(head) and not _names_any(head, options) and not choice_said.concludes(head):
+        return set()
+    word = _is_option(place, options) or _with_its_words(place, options) or _said_of_it(place, options)
+    several = _several_words(place, options) if many and not word else set()
+    if word or several:
+        return {word} if word else several
+    letter = _bare_letter(place, options) and " " in head.strip() and not _NAMED.search(f"{head.split()[-1]} {place.strip()}")
+    return _letters(place, options) if letter else set()
+
+
+def _names_any(text: str, options: list[str]) -> bool:
+    """Whether a text names an option, by letter or by its words."""
+    words = plain(text)
+    return bool(_letters(re.sub(r"\bA(?= [a-z])", " ", text), options)) or any(
+        len(plain(option)) > 2 and plain(option) in words for option in options
+    )
 
 
 def _only_subject(text: str, options: list[str]) -> str | None:
@@ -441,7 +467,7 @@ def _said_of_it(text: str, options: list[str]) -> str | None:
     pronoun = _PRONOUN.match(text)
     subject = None if pronoun else _SUBJECT.match(text)
     said = inflected(text[(pronoun or subject).end() :]) if pronoun or subject else ""
-    if not said or (pronoun and said.count(" ") < 2):
+    if len(said) < SHORTEST_STEM:
         return None
     if pronoun:
         same = [LETTERS[i] for i, option in enumerate(options[: len(LETTERS)]) if _ends_with(inflected(option), said)]
@@ -451,8 +477,9 @@ def _said_of_it(text: str, options: list[str]) -> str | None:
 
 
 def _ends_with(option: str, said: str) -> bool:
-    """Whether an option is those words behind a subject of one or two."""
-    return option.endswith(f" {said}") and option[: -len(said)].count(" ") <= 2
+    """Whether an option is those words behind a subject of one or two, none of which denies."""
+    subject = option[: -len(said)]
+    return option.endswith(f" {said}") and subject.count(" ") <= 2 and not choice_said.DENIES.search(subject)
 
 
 def _with_its_words(place: str, options: list[str]) -> str | None:
@@ -532,6 +559,7 @@ def _by_itself(text: str, options: list[str], many: bool) -> tuple[set[str] | No
         place = _CERTAIN.sub("", place)
         if plain(_TAGGED.sub("", place)) in ("yes", "no"):
             place = _TAGGED.sub("", place)
+        place = _without_aside(place, options)
         word = (
             _is_option(place, options) or _with_its_words(place, options) or _said_of_it(place, options) or _with_a_reason(place, options)
         )
@@ -560,6 +588,21 @@ def _numbered(text: str, options: list[str]) -> set[str]:
     items = re.findall(r"(\d)[.)]\s*\(?([A-J])\b", text)
     in_order = [int(number) for number, _ in items] == list(range(1, len(items) + 1))
     return {letter for _, letter in items} if in_order and all(letter in known for _, letter in items) else set()
+
+
+def _without_aside(place: str, options: list[str]) -> str:
+    """A letter or an option's words without what brackets add: ``B (I = V/R)``; as it is where they name another option or doubt."""
+    found = re.fullmatch(r"\s*(.{1,80}?)\s*\(([^()]{1,80})\)[\s.!]*", place)
+    if not found or _is_option(place, options) or _with_its_words(place, options):
+        return place
+    named = _bare_letter(found[1], options) or _is_option(found[1], options)
+    return found[1] if named and not choice_said.unsure(found[2]) and not _names_any(found[2], options) else place
+
+
+def _both(text: str, options: list[str]) -> set[str]:
+    """The options of which the text says something together: ``Both sodium and potassium are metals``."""
+    found = re.fullmatch(r"\W*both\s+([^.;!?\n]{3,80}?)\s+(?:are|fit|work|hold|apply)\b[^.;!?\n]{0,40}[.!]?", text, re.I)
+    return _several_words(found[1], options) if found and not choice_said.unsure(text) else set()
 
 
 def _with_a_reason(place: str, options: list[str]) -> str | None:

@@ -49,10 +49,11 @@ _SECOND = re.compile(
     re.I,
 )
 _NOT_THE_ANSWER = re.compile(
-    r"\b(?:worst|wrong|incorrect|least\s+\w+|poor(?:est)?|bad|tempting|popular|common|false|weak(?:est)?|next|second|other|another"
+    r"\b(?:worst|wrong|incorrect|least\s+\w+|poor(?:est)?|bad|tempting|popular|common|false|weak(?:est)?|next|previous|earlier|initial|old|students?'?s?|opponent'?s?|his|her|their|second|other|another"
     r"|excluded|eliminated)\s*(?:of the\s+)?$",
     re.I,
 )
+_ANOTHERS = re.compile(r"\b(?:your|his|her|their|previous|old|first|second|initial|[a-z]+'s)\s+$", re.I)  # guess, not the one that is given
 _STOP = re.compile(
     r"\n|[;；。…【]|\[解析|\.\.|(?<=[a-z)\]}*])\.(?:\s|$)"
     r"|\b(?:because|since|as it|which|not|rather than|instead of)\b|,\s*(?:because|since|as|not)\b"
@@ -104,18 +105,26 @@ _SENTENCES = re.compile(
     r"|(?<=\w\w[.!?])\s+|(?<=[%)\]][.!?])\s+|(?<=[。！？])|\n+"
 )
 _COPULA = re.compile(
-    r"(?:\b(?:(?:happens?|occurs?|takes?\s+place|runs?|located|found|lies)\s+in|comes?\s+to|pays?|costs?|totals?|weighs?|measures?|takes?|\w+ed\s+by|written\s+by"
-    r"|made\s+by|given\s+by)\b|\b(?:is|are|was|were|be|equals?|becomes|gives|yields|therefore|thus|hence|so)\b|\b(?:it|that|this|he|she)'s\b|=)[,:]?"
+    r"(?:\b(?:(?:happens?|occurs?|takes?\s+place|runs?|located|found|lies)\s+in|comes?\s+to|pays?|costs?|totals?|weighs?|measures?|takes?|(?:caused|made|produced|written|supported|discovered|done|driven|formed"
+    r"|created|invented|composed|painted|called|provided|proposed|explained|described|given)\s+by"
+    r")\b|\b(?:is|are|was|were|be|equals?|becomes|gives|yields|therefore|thus|hence|so)\b|\b(?:it|that|this|he|she)'s\b|=)[,:]?"
     r"\s+(?:equal to\s+)?|[是为為即]",
     re.I,
 )
 # what stands behind these closes a sentence, whatever is denied before: "Not Lima, not Rome: Oslo"
 _POINTER = re.compile(r"(?<=[^\W\d_][^\W_])\s*(?::|[→⇒]|[-=]>|\s[—–])\s+")
 _NOT_POINTING = re.compile(
-    r"\b(?:options?|choices?|candidates?|e\.g|examples?|compare|distractors?|trap|least|worst|second|except|avoid|eliminated?|excluded?|wrong|incorrect"
-    r"|not|never|question|include|including|among|between|first|consider\w*|try|check)\W*$|n't\W*$",
+    r"\b(?:options?|choices?|candidates?|e\.g|examples?|compar\w+|distract\w+|trap|decoy|least|worst|second|third|next|question|includ\w+|among|between"
+    r"|first|consider\w*|try|check|mistak\w+|myth|misconception|fallacy|error|unlikely|opposite|reverse|contrary|previous\w*|earlier|initial\w*|old"
+    r"|your|his|her|their|students?|people|other|another|alternativ\w*|guess|lose\w*|reason|note|hint|clue|would|could|might|may|if)\b",
     re.I,
 )
+DENIES = re.compile(
+    r"\b(?:not|never|no|neither|nor|cannot|except|avoid|wrong|incorrect|false|discarded|dropped|crossed|reject\w*|remov\w*|rul(?:ed?|ing)\s+out|eliminat\w*"
+    r"|exclud\w*|skip\w*|fails?|failed|un\w+ed)\b|n't\b",
+    re.I,
+)
+_MISLEADS = re.compile(r"\b(?:trap|decoy|least|worst|mistak\w+|myth|misconception|fallacy|unlikely|opposite|previous\w*)\b", re.I)
 _WORST = re.compile(r"\b(?:worst|weakest|poorest|second[- ]best|wrong|least\s+\w+)\s+(?:choice|answer|option|pick)\b", re.I)
 _EXPLAINED = re.compile(r":\s|,?\s+(?:because|since|as\s+(?:it|the|this|that))\b|;\s", re.I)
 _IN_ALL = re.compile(r"\s+(?:time|in total|in all|altogether|overall)$|\s*\([^()]*\)$", re.I)
@@ -269,7 +278,8 @@ def verdicts(text: str) -> list[tuple[str, int]]:
         after = text[said.end() : said.end() + 60]
         asked = re.match(r"[^.!\n。]*[?？]", after)
         supposed = _HYPOTHETICAL.search(before) and not _THEN.match(said[0])
-        if not (asked or supposed or _DOUBTED.search(before)):
+        misled = text[said.start()] in "→⇒-=" and _MISLEADS.search(before)
+        if not (asked or supposed or misled or _DOUBTED.search(before) or _ANOTHERS.search(text[max(0, said.start() - 20) : said.start()])):
             places.append((said[group], said.end()))
     return places
 
@@ -292,13 +302,28 @@ def only_chooses(clause: str) -> bool:
         return False  # the article
     if _WORST.search(clause):
         return False
-    if re.fullmatch(r"\W*(?:hmm\W+|well\W+)?[A-J]\s+(?:it\s+is|is\s+it|then)\W*", clause, re.I):
+    if re.search(r"(?:^|,)\W*(?:hmm\W+|well\W+)?[A-J]\s+(?:it\s+is|is\s+it|then)\W*$", clause):
         return True
     rest = re.sub(r"(?<![A-Za-z0-9_'])[A-J](?![A-Za-z0-9_'])", " ", clause)
     chinese = _CHINESE_TALK.findall(rest)
     words = re.findall(r"[^\W_]+(?:['.][^\W_]+)*", _CHINESE_TALK.sub(" ", rest).lower())
     cue = any(word in _CHOOSING for word in words) or any(word[0] in "选選答正结符觉認认" for word in chinese)
     return cue and all(word in _TALK for word in words) and not re.search(r"[=+<>^/]", rest)
+
+
+def pointed(text: str) -> tuple[str, str] | None:
+    """What points, and what it points at behind a colon, arrow or dash at the end of the text: ``("The sum", "18")``."""
+    sentence = last_sentence(text)
+    found = list(_POINTER.finditer(sentence)) if len(sentence) <= 400 else []
+    if not found or _TELLS_OF_OPTION.search(sentence):
+        return None
+    head, place = sentence[: found[-1].start()], sentence[found[-1].end() :]
+    return None if _NOT_POINTING.search(head) or _UNSURE.search(place) else (head, place.rstrip(" .!。"))
+
+
+def concludes(head: str) -> bool:
+    """Whether a sentence before a colon concludes, and does not end in a denial: ``So the statement does not hold``."""
+    return bool(_THEN.match(head)) and not re.search(rf"(?:{DENIES.pattern})\W*$", head, re.I)
 
 
 def unsure(text: str) -> bool:
@@ -312,9 +337,6 @@ def endings(text: str) -> Iterator[tuple[str, int]]:
         sentence = text[start:end].rstrip()
         if len(sentence) > 400 or _HYPOTHETICAL.search(sentence) or _WORST.search(sentence) or _TELLS_OF_OPTION.search(sentence):
             continue
-        pointers = list(_POINTER.finditer(sentence))
-        if pointers and not _NOT_POINTING.search(sentence[: pointers[-1].start()]) and not _UNSURE.search(sentence[pointers[-1].end() :]):
-            yield sentence[pointers[-1].end() :].rstrip(" .!。"), start + len(sentence)
         if _UNSURE.search(sentence):
             continue
         for link in _COPULA.finditer(sentence):
