@@ -71,6 +71,7 @@ _TERSE = re.compile(
 )
 _TERSE_LIST = re.compile(r"\(?[a-j]\)?(?:\s*(?:,|&|\band\b)\s*\(?[a-j]\)?)+\W*")
 _TAGGED = re.compile(r",?\s+(?:it|they|this|that|he|she|you|we|one)\s+(?:is|are|was|were|does|do|did|can|will|has)[\s.!]*$", re.I)
+_IT_ALONE = re.compile(r"\W*(?P<words>[^.!?\n,;:]{2,60}?)\s+is\s+(?:the|an?)\s+[^.!?\n;:,]{3,80}[.!]?", re.I)  # the whole answer
 _THE_ONLY = re.compile(
     r"\W*(?P<words>[^.!?\n,;:]{2,60}?)\s+(?:is|are)\s+(?:the\s+only|the\s+(?:right|correct)\s+(?:one|answer|choice|option)s?)\b[^?\n]*$",
     re.I,
@@ -373,7 +374,7 @@ def _names_any(text: str, options: list[str]) -> bool:
 
 def _only_subject(text: str, options: list[str]) -> str | None:
     """The option that the text calls the only one: ``Mercury is the only metal that is liquid``."""
-    found = _THE_ONLY.match(text)
+    found = _THE_ONLY.match(text) or _IT_ALONE.fullmatch(text)
     return _is_option(found["words"], options) if found and not choice_said.unsure(text) else None
 
 

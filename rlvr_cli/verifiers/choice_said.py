@@ -71,7 +71,7 @@ _VERDICT = re.compile(
     r"|(?:the|my|our)\s+(?:final\s+)?(?:answer|choice|one|pick|solution)s?)"
     r"(?=\s*[.,;:!)\n]|\s*$|\s+(?i:because|since|as|and|but|here|given|for|to|among"
     r"|(?<=one )(?:that|which)(?!\s+(?:is|fails|does|was)\b))\b)"
-    rf"|\b(?i:only)\s+{_KIND}{_SOME.replace('said', 'only')}\s+(?i:fits?|works?|holds?|remains?"
+    rf"|\b(?i:only)\s+{_KIND}{_SOME.replace('said', 'only')}\s+(?i:fits?|works?|holds?|remains?(?! to be)"
     r"|matche?s?|satisf\w+|meets?|is left|makes sense|(?:can|could) be|is (?:consistent|valid|possible|plausible|compatible)|agrees"
     r"|(?:is|are)\s+(?:an?\s+)?(?!not\b|an?\b|wrong\b|false\b|un|in|im|ir|out\b|excluded|eliminated|left)[a-z]{3,}(?=\s*[.!]|\s*$))\b"
     rf"|\b(?i:of (?:the|these) (?:\w+|\w+ options)),\s+{_KIND}{_SOME.replace('said', 'among')}\s+(?i:fits?|works?|is (?:right|correct"
@@ -91,7 +91,7 @@ _CONCLUSION = re.compile(
     r"|i(?:'m|\s+am)\s+(?:going\s+(?:with|for|to\s+(?:say|go\s+with))|choosing|picking|selecting)"
     r"|by (?:the )?(?:process of )?elimination|yes(?=,)"
     r"|therefore|thus|hence|and so|consequently|leaving(?:\s+us\s+with|\s+only)?|left with"
-    r"|leaves(?:\s+us\s+with|\s+only)?|remains?"
+    r"|leaves(?:\s+us\s+with|\s+only)?|remains?(?! to be)"
     r"|(?:matche?s|matching|corresponds\s+to|corresponding\s+to|agrees\s+with|aligns\s+with|which\s+is|this\s+is)(?=\s+(?:option|choice|answer|letter)\b)"
     r"|(?:it|this|that|the best|the rest)(?:'s|\s+(?:is|must be|has to be))"
     r"|(?:we|i)(?:'d|'ll|\s+would|\s+will|\s+should|\s+can|\s+must)?(?:\s+have\s+to)?\s+(?:pick|choose|select|go\s+(?:with|for)|take|mark|get|obtain|arrive\s+at|settle\s+on|opt\s+for|lean(?:\s+towards?)?)"
@@ -116,7 +116,7 @@ _POINTER = re.compile(r"(?<=[^\W\d_][^\W_])\s*(?::|[→⇒]|[-=]>|\s[—–])\s+
 _NOT_POINTING = re.compile(
     r"\b(?:options?|choices?|candidates?|e\.g|examples?|compar\w+|distract\w+|trap|decoy|least|worst|second|third|next|question|includ\w+|among|between"
     r"|first|consider\w*|try|check|mistak\w+|myth|misconception|fallacy|error|unlikely|opposite|reverse|contrary|previous\w*|earlier|initial\w*|old"
-    r"|your|his|her|their|students?|people|other|another|alternativ\w*|guess|lose\w*|reason|note|hint|clue|would|could|might|may|if)\b",
+    r"|your|his|her|their|students?|people|friends?|classmates?|teacher|other|another|alternativ\w*|guess|lose\w*|reason|note|hint|clue|would|could|might|may|if)\b",
     re.I,
 )
 DENIES = re.compile(
@@ -127,6 +127,7 @@ DENIES = re.compile(
 _MISLEADS = re.compile(r"\b(?:trap|decoy|least|worst|mistak\w+|myth|misconception|fallacy|unlikely|opposite|previous\w*)\b", re.I)
 _WORST = re.compile(r"\b(?:worst|weakest|poorest|second[- ]best|wrong|least\s+\w+)\s+(?:choice|answer|option|pick)\b", re.I)
 _EXPLAINED = re.compile(r":\s|,?\s+(?:because|since|as\s+(?:it|the|this|that))\b|;\s", re.I)
+_NOT_THE_OTHERS = re.compile(r",\s+(?:and\s+)?(?:not|rather\s+than|instead\s+of|unlike)\s+[^.;:]*[.!]?$", re.I)
 _IN_ALL = re.compile(r"\s+(?:time|in total|in all|altogether|overall)$|\s*\([^()]*\)$", re.I)
 _TELLS_OF_OPTION = re.compile(
     r"(?<![A-Za-z0-9'])[A-J]\)?\s+(?:states?|says?|reads?|claims?|describes?|mentions?|asserts?|argues?|suggests?|proposes?|is\s+about|talks|refers?|[a-z]+s\s+that)\b"
@@ -328,13 +329,13 @@ def concludes(head: str) -> bool:
 
 def unsure(text: str) -> bool:
     """Whether a text denies, doubts, asks or supposes."""
-    return bool(_UNSURE.search(text) or _HYPOTHETICAL.search(text) or _WORST.search(text))
+    return bool(_UNSURE.search(text) or _HYPOTHETICAL.search(text) or _WORST.search(text) or _MISLEADS.search(text))
 
 
 def endings(text: str) -> Iterator[tuple[str, int]]:
     """The last words of the last sentence, then of the first, behind "is" and its like: places that may be an option's own words."""
     for start, end in _last_and_first(text):
-        sentence = text[start:end].rstrip()
+        sentence = _NOT_THE_OTHERS.sub("", text[start:end].rstrip())
         if len(sentence) > 400 or _HYPOTHETICAL.search(sentence) or _WORST.search(sentence) or _TELLS_OF_OPTION.search(sentence):
             continue
         if _UNSURE.search(sentence):

@@ -26,7 +26,7 @@ MOST = 40  # places that are looked at
 NEAR = 4  # words before a gold in which a denial denies it
 DENIALS = frozenset("not never isnt wasnt arent werent neither nor cannot without except unlike incorrect wrong false instead".split())  # noqa: SIM905
 # no full stop behind an initial, a title or "vs." ends a sentence
-_SENTENCES = re.compile(
+SENTENCES = re.compile(
     r"(?<=[.!?;；])(?<!\b[A-Z]\.)(?<!\bDr\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bMt\.)(?<!\bJr\.)(?<!\bSr\.)(?<!\bvs\.)(?<!\b\d\.)\s+"
     r"|(?<=[。！？])|\n+"
 )
@@ -69,7 +69,7 @@ _BARRED_BEFORE = re.compile(
     r"|behind only|(?:anything|everything|everyone|anyone|all|any\w*) but"
     r"|(?:replac(?:ed|es|ing)|supersed(?:ed|es)|over(?:took|taken|takes)|surpass(?:ed|es)|supplant(?:ed|s))(?! by)|beats?"
     r"|edge[sd]? out|(?:took|taken|takes) over from|vs?\.?|versus"
-    r"|near|close to|next to|far from|adjacent to|(?:old|former|previous|other) name (?:of|for)"
+    r"|ahead of|in front of|near|close to|next to|far from|adjacent to|(?:old|former|previous|other) name (?:of|for)"
     r"|(?:could|may|might)(?: also| well)? (?:be|have been)|possibly|perhaps|maybe|whether it(?:'s| is| was)?|whether|no longer|formerly"
     r"|used to be(?: called| known as)?|was once|once(?: called| known as)?|previously)"
     rf"|[>＞]|^\W*[\w.-]+['’]s\s+\w+\s+(?:to|about|on|with|against)|\bif\b.*\bwould(?: have)? be(?:en)?"
@@ -101,6 +101,7 @@ _BARRED_BEHIND = re.compile(
     r"|\s+(?:is|was|are|were|has been|had been)\s+(?:\w+\s+)?(?:wrongly|falsely|mistakenly|erroneously)\b"
     r"|\s+(?:is|was|would be)\s+(?:just\s+)?(?:an?|the)\s+(?:(?:common|popular|frequent|usual|widespread)\s+)?"
     r"(?:misconception|mistake|myth|trap|decoy|wrong|error|opposite)\b"
+    r"|\s+if\s+(?:you|it|the|we)\b(?!\s+(?:ask|want|recall|remember|believe|know))"
     r"|,?\s+(?:wrongly|mistakenly|incorrectly)\b|\s+of\s+(?:his|her|its|their|the)\s+(?:day|time|age|era)\b|-(?:plated|like|based|born|free|style|era|esque|colou?red)\b"
     r"|\s*[:=—-]+\s*(?:no|nope|wrong|incorrect|false)\b"
     r"|\s+(?:(?:is|comes?|came|ranks?)\s+)?(?:a\s+close\s+)?second(?:\s+(?:to(?! none)|after|behind)\b|\W*$)"
@@ -176,7 +177,7 @@ def states(text: str, golds: list[str]) -> bool:
     marked = mark(text, tuple(golds))
     if MARK not in marked:
         return True
-    sentences = [part for part in _SENTENCES.split(marked) if part and part.strip()]
+    sentences = [part for part in SENTENCES.split(marked) if part and part.strip()]
     labelled = [sentence for sentence in sentences if _LABELLED.match(sentence)]
     if labelled and MARK not in labelled[-1]:
         return False

@@ -40,11 +40,12 @@ _BESIDE = """
 COMMON_WORDS = SMALL | frozenset(_BESIDE.split())
 _FOOTNOTE = re.compile(r"([A-Za-z]{2,}|\d{4})\d(?=[\s.,;:]|$)")  # "CBS1.": a citation mark glued to a word
 SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
-_LIST = re.compile(r"\s*(,(?!\d{3}\b)|;|/|\bor\b|\band\b|、|或|，)\s*", re.I)
-_TELLS_MORE = re.compile(r"[:(]|\bas\b")
+_LIST = re.compile(r"\s*(,(?!\d{3}\b)|;|(?<!\d)/|/(?!\d)|\||&|\s[-–•·]\s|\bor\b|\band\b|、|或|，)\s*", re.I)
+_TELLS_MORE = re.compile(r"[:(,;]|\bas\b")
+LEAST_HEAP = 4  # words that stand beside each other like candidates
 LONGEST_ITEM = 6  # words of an item of a list, and of what is told of it
 _BULLET = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)]|[A-J][.):])\s+")
-_INLINE_LABEL = re.compile(r"(?<=[.;,])\s+(?=(?:[A-J]|\d)[.):]\s)")
+_INLINE_LABEL = re.compile(r"(?<=[.;,])\s+(?=[A-J][.):]\s)|\s+(?=\d[.)]\s)")
 _DATE_COMMA = re.compile(r"((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}),\s*(?=\d{4}\b)", re.I)
 # what is only told of the item before: "Marie Curie, a physicist", "Everest, at 8,849 m", "Obama, succeeding Bush"
 _APPOSED = re.compile(
@@ -64,6 +65,8 @@ _INTERJECTIONS = frozenset({"yes", "no", "well", "hmm", "sure", "ok", "okay", "o
 _OR_BEFORE = re.compile(r"\s(?:or|oder|ou|oppure|или)\s*$")
 _OR_BEHIND = re.compile(r"[\s,]*(?:or|oder|ou|oppure|или)\s")
 _SENTENCE_OF_ITS_OWN = re.compile(r"\b(?:it|them|him|her|did|is|are|was|were|has|had)\b", re.I)
+_DATED = re.compile(r"(?:in|on|as of|since|by)\s+\S*\d", re.I)
+_CLAUSE_BEHIND = re.compile(r"[a-z]+\s+(?:on|in|of|at|by|to|the|an?|with|from)\s")
 _DENIED_ITEM = re.compile(r"(?:nicht|kein|pas|no|non|não|не)\s|.*不是", re.I)
 _SET_AGAINST = re.compile(r"(?:but|yet|now|however|instead|(?:it|that)(?:'s|\s+is))\b|现在|而是", re.I)
 _CLAUSE_OF_ITS_OWN = re.compile(
@@ -186,7 +189,7 @@ def _stated(answer: str, golds: list[str]) -> Verdict:
                 continue
             if _is_candidate(opening, gold):
                 return Verdict(0.0, f"offers several candidates, {gold} among them", answer[:200])
-            if _lists_lines(answer, golds):
+            if _lists_lines(answer, golds) or _heaped(answer, golds):
                 return Verdict(0.0, f"offers several candidates, {gold} among them", answer[:200])
             if not asserted.states(answer[:LOOKED_AT], golds):
                 denies = denied_before(hay, place) or _denied_behind(opening, gold)
@@ -368,7 +371,12 @@ def _candidates(text: str, gold: str) -> list[str]:
             return []
         bare = _LEADS.sub("", part.strip()).strip(" .")
         bare = _PREDICATE.sub("", bare) if i == 0 and len(bare.split()) <= 4 else bare
-        told = _is_told(bare, parts[0], i) or (told and joint.strip().lower() in ("and", "or"))
+        told = (
+            _is_told(bare, parts[0], i)
+            or (i == 0 and bool(_DATED.match(bare)))
+            or (joint.strip() == ";" and bare[:1].islower())
+            or (told and joint.strip().lower() in ("and", "or"))
+        )
         said = set(same_words(bare))
         if told or not said or said & DENIALS or _DENIED_ITEM.match(bare) or (said <= _INTERJECTIONS and not telling & _INTERJECTIONS):
             continue
@@ -383,18 +391,35 @@ def _is_told(item: str, first: str, place: int) -> bool:
     described = (
         first[:1].isupper() and item[:1].isupper() and len(item.split()) > 1 and item.split()[-1].islower()
     )  # "Fleming, Scottish bacteriologist"
+    told = first[:1].isupper() and bool(_CLAUSE_BEHIND.match(item))  # "lies on the Seine"
     region = item.lower() in REGIONS or (item.isupper() and len(item) in (2, 3) and not first.isupper())
-    return bool(place) and (bool(_APPOSED.match(item)) or named or described or region)
+    return bool(place) and (bool(_APPOSED.match(item)) or named or described or told or region)
 
 
 def _lists_lines(answer: str, golds: list[str]) -> bool:
-    """Whether the answer is a list of short lines without a word before it, the gold one of them."""
+    """Whether the answer is a list of short lines or sentences without a word before it, the gold one of them."""
     text = _INLINE_LABEL.sub("\n", asserted.mark(answer, tuple(golds)))
-    lines = [line for line in text.split("\n") if line.strip()]
-    items = [_BULLET.sub("", line, count=1) for line in lines]
-    holding = sum(asserted.MARK in line for line in lines)
-    bare = all(item != line and len(item.split()) <= 4 and not _TELLS_MORE.search(item) for item, line in zip(items, lines, strict=True))
-    return 0 < holding < len(lines) and bare
+    lines = [line.strip() for line in asserted.SENTENCES.split(text) if line and line.strip()]
+    items = [_BULLET.sub("", line, count=1).strip(" .") for line in lines]
+    items = [item for item in items if asserted.MARK in item or not (set(same_words(item)) <= _INTERJECTIONS or item.lower() in REGIONS)]
+    holding = sum(asserted.MARK in item for item in items)
+    bare = all(
+        len(item.split()) <= 4
+        and not _TELLS_MORE.search(item)
+        and not _CLAUSE_OF_ITS_OWN.search(item)
+        and not set(same_words(item)) & DENIALS
+        for item in items
+    )
+    return 0 < holding < len(items) and bare
+
+
+def _heaped(answer: str, golds: list[str]) -> bool:
+    """Whether the answer is a heap of words without any that joins them, the gold a small part: ``Paris Lyon Nice Lille``."""
+    said = words(answer)
+    if not len(said) >= LEAST_HEAP or not re.fullmatch(r"[^\W\d_]+(?:\s+[^\W\d_]+)*", answer.strip()) or set(said) & COMMON_WORDS:
+        return False
+    known = {word for gold in golds for word in words(gold)}
+    return sum(word in known for word in said) * LEAST_HEAP <= len(said)
 
 
 def _same_kind(item: str, gold: str) -> bool:
