@@ -65,7 +65,7 @@ class Study:
     shows: dict[str, Measure]
     task: dict[str, Any] | None = None  # keys of the arithmetic generator; None is the embedded default's
     tiny: bool = True
-    needs: list[str] = field(default_factory=list)
+    chains: dict[str, str] = field(default_factory=dict)  # arms that are a pipeline of two stages: its last one, from what the first left
 
 
 # A constant rate, so that a run of any length is the same run; no checkpoints; enough held-out prompts for a table.
@@ -139,6 +139,7 @@ STUDIES = {
             "smollm2_reuse_longer": ["algorithm.num_iterations=2", "trainer.max_steps=72"],
             "smollm2_curriculum": ["trainer.max_steps=60", "curriculum=pass_rate", *STOP],
             "smollm2_stop": [*PLAIN, *STOP],
+            "smollm2_cold": [],
         },
         SMOLLM2,
         None,
@@ -147,6 +148,7 @@ STUDIES = {
             "tokens without signal": silent,
         },
         tiny=False,
+        chains={"smollm2_cold": "smollm2_arithmetic"},
     ),
 }  # fmt: skip
 
@@ -158,6 +160,16 @@ def start_of(study: Study) -> list[str]:
     from rlvr_cli.models import tiny
 
     return ["model=tiny", "model.builder=null", f"model.path={tiny.build(0, task=study.task)}"]
+
+
+def after_cold_start(pipeline: str, common: list[str], folder: Path) -> list[str]:
+    """The words of a pipeline's last stage, from the model of its first, which is trained into ``folder`` where it is not there yet."""
+    import yaml
+
+    chain = yaml.safe_load((ROOT / "conf" / "pipeline" / f"{pipeline}.yaml").read_text())
+    first, last = chain["stages"].values()
+    run([*common, *first["words"]], folder, here=False)
+    return [*last["words"], "model.builder=null", f"model.path={folder / 'final'}"]
 
 
 def run(words: list[str], folder: Path, *, here: bool) -> float | None:
@@ -261,7 +273,10 @@ def conduct(name: str, args: argparse.Namespace) -> None:
     for seed in args.seeds.split(","):
         for arm, words in arms.items():
             folder = out / f"{arm}-{seed}".replace("=", "")
-            seconds = run([*common, *words, f"seed={seed}", *args.words], folder, here=study.tiny)
+            seeded = [*common, f"seed={seed}"]
+            if arm in study.chains:
+                words = after_cold_start(study.chains[arm], seeded, out / f"{arm}-{seed}-cold_start")
+            seconds = run([*seeded, *words, *args.words], folder, here=study.tiny)
             got = results[arm][seed] = measured(study, lines_of(folder)) | {"seconds": seconds}
             accuracy = f"{got['first']:.3f} -> best {got['best']:.3f}, end {got['last']:.3f}"
             print(f"{name} {arm} seed {seed}: {accuracy}, {got['tokens']} tokens, {seconds or 0:.0f} s", flush=True)

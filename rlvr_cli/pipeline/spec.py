@@ -106,6 +106,9 @@ def refuse_unknown(word: str, pipeline: Pipeline, cwd: Path) -> None:
     from rlvr_cli.config.schema import Config
 
     first = key_of(word).split(".")[0]
+    if first == "recipe":
+        what = "a recipe is of one run: the policies of a chain are judged without it"
+        raise ConfigError(what, where=f"command line: {word}", fix=f"{next(iter(pipeline.stages))}.{word}")
     if first in Config.model_fields or first in groups(cwd) or "=" not in word:
         return
     near = nearest(first, list(pipeline.stages))
@@ -135,6 +138,8 @@ def check(pipeline: Pipeline, where: str) -> None:
             if used not in seen:
                 raise ConfigError(f"stage {name} uses @{{{used}}}, which no earlier stage makes", where=where)
         seen.append(name)
+    if any(key_of(word) == "recipe" for word in pipeline.common):
+        raise ConfigError("common names a recipe, without which the policies are judged; name its groups and keys instead", where=where)
     if not any(stage.run == "train" for stage in pipeline.stages.values()):
         raise ConfigError("the pipeline trains nothing", where=where)
     if not pipeline.judge.tasks:

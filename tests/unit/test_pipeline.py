@@ -20,23 +20,40 @@ ROOT = Path(__file__).parents[2]
 SHIPPED = sorted(options("pipeline", Path("/")))
 
 
-def test_both_pipelines_are_there() -> None:
-    assert {"r1", "r1_tiny"} <= set(SHIPPED)
+KINDS = {
+    "r1": ["sft", "rl", "sft", "reward_model", "rl"],
+    "r1_tiny": ["sft", "rl", "sft", "reward_model", "rl"],
+    "smollm2_arithmetic": ["sft", "rl"],
+}
+
+
+def test_every_shipped_pipeline_is_known_here() -> None:
+    assert set(KINDS) == set(SHIPPED)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_stage_of_a_shipped_pipeline_composes(name: str, here: Path) -> None:
     pipeline, folder = load([f"pipeline={name}"], here)
     steps = steps_of(pipeline, folder)
-    assert [s.number for s in steps if s.makes_policy] == [1, 2, 3, 4]
-    kinds = [compose(s.compose_words()).config.stage.kind for s in steps if s.stage.run == "train"]
-    assert kinds == ["sft", "rl", "sft", "reward_model", "rl"]
+    policies = [s for s in steps if s.makes_policy]
+    assert [s.number for s in policies] == list(range(1, len(policies) + 1))
+    assert [compose(s.compose_words()).config.stage.kind for s in steps if s.stage.run == "train"] == KINDS[name]
     for step in steps:
         if step.stage.run == "sample":
             assert compose([*step.words, "checkpoint=x"], root="sample").config.sample.keep in ("accepted", "pairs")
-    assert {s.stage.improves for s in steps if s.makes_policy} == {"format", "accuracy", "general", "learned"}
+    improves = {s.stage.improves for s in policies}
+    assert improves == ({"format", "accuracy", "general", "learned"} if name.startswith("r1") else {"accuracy"})
     header = options("pipeline", here)[name].header
     assert any(line.startswith("Needs:") for line in header) and any(line.startswith("Command: rlvr train") for line in header)
+
+
+def test_a_recipe_is_no_word_for_a_whole_chain(here: Path) -> None:
+    with pytest.raises(ConfigError, match="a recipe is of one run"):
+        load(["pipeline=r1_tiny", "recipe=smollm2_arithmetic"], here)
+    (here / "conf" / "pipeline").mkdir(parents=True)
+    (here / "conf" / "pipeline" / "mine.yaml").write_text("common: [recipe=none]\nstages: {a: {words: []}}\njudge: {tasks: {t: []}}\n")
+    with pytest.raises(ConfigError, match="common names a recipe"):
+        load(["pipeline=mine"], here)
 
 
 def test_the_tiny_chain_ends_on_talk_and_never_trains_on_what_it_is_judged_by(here: Path) -> None:
