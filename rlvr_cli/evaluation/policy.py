@@ -15,6 +15,7 @@ from typing import Any
 from rlvr_cli.config.schema import Hardware
 from rlvr_cli.config.schema import Model as ModelConfig
 from rlvr_cli.errors import ConfigError, MissingDependency
+from rlvr_cli.models.precision import round_as_computed
 
 
 def device_of(hardware: Hardware) -> str:
@@ -97,7 +98,7 @@ def base_of_adapter(folder: Path) -> str:
 
 
 def load_weights(path: str, config: ModelConfig, device: str) -> Any:
-    """The causal model, an adapter merged into its base."""
+    """The causal model, an adapter merged into its base; a checkpoint's with the weights that its policy computed with."""
     import torch
     from transformers import AutoModelForCausalLM
 
@@ -107,8 +108,11 @@ def load_weights(path: str, config: ModelConfig, device: str) -> Any:
         options["attn_implementation"] = config.attn_implementation
     folder = Path(path)
     if not (folder / "adapter_config.json").is_file():
-        return AutoModelForCausalLM.from_pretrained(path, **options)
-    from peft import PeftModel
+        model = AutoModelForCausalLM.from_pretrained(path, **options)
+    else:
+        from peft import PeftModel
 
-    base = AutoModelForCausalLM.from_pretrained(base_of_adapter(folder), **options)
-    return PeftModel.from_pretrained(base, path).merge_and_unload()
+        base = AutoModelForCausalLM.from_pretrained(base_of_adapter(folder), **options)
+        model = PeftModel.from_pretrained(base, path).merge_and_unload()
+    round_as_computed(model, folder)
+    return model

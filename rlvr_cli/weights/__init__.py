@@ -64,10 +64,10 @@ def refuse_small_heads(model_path: str | Path) -> None:
 
 
 def server_dtype(config: Config) -> str:
-    """The type the trainer's weights have. A bfloat16 server under float32 weights would not see updates below its rounding."""
-    from rlvr_cli.training.grpo_config import weights_dtype
+    """The type the trainer computes in: another one would draw from another policy, finer (autocast over float32 weights) or coarser."""
+    from rlvr_cli.training.grpo_config import mixed_precision, weights_dtype
 
-    return weights_dtype(config)
+    return {"bf16": "bfloat16", "fp16": "float16"}.get(mixed_precision(config)) or weights_dtype(config)
 
 
 def as_flags(flags: dict[str, Any]) -> list[str]:

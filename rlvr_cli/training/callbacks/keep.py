@@ -17,6 +17,7 @@ from transformers import TrainerCallback
 from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import TrainingError
 from rlvr_cli.evaluation.heldout import HeldOut
+from rlvr_cli.models import precision
 from rlvr_cli.training import records
 
 GIB = 1024**3
@@ -51,6 +52,7 @@ class Keep(TrainerCallback):
         self.trainer.accelerator.wait_for_everyone()
         if writes:
             (part / "training_args.bin").unlink(missing_ok=True)
+            precision.store_as_computed(part, precision.computed_in(self.trainer.args))
             records.write_json(part / "metrics.json", {"step": step, **facts})
             shutil.rmtree(target, ignore_errors=True)
             part.rename(target)
@@ -73,6 +75,7 @@ class Keep(TrainerCallback):
             return
         folder = self.run_dir / "checkpoints" / f"step_{state.global_step}"
         facts = {"world_size": args.world_size, "zero_stage": self.config.hardware.zero_stage}
+        facts[precision.COMPUTED] = precision.computed_in(args)
         records.write_json(folder / "metrics.json", {"step": state.global_step, **self.line, **facts})
         rotate(folder.parent, self.config.trainer.save_total_limit, self.best_step())
 
