@@ -62,6 +62,8 @@ def test_supervised_learns_and_leaves_what_a_run_leaves(supervised: Path) -> Non
     assert [m["step"] for m in metrics] == list(range(7))
     assert metrics[6]["eval/loss"] < metrics[0]["eval/loss"] and metrics[6]["loss"] < metrics[1]["loss"]
     assert all("eval/accuracy" in metrics[step] for step in (0, 3, 6))
+    between = metrics[3]["elapsed_s"] - metrics[2]["elapsed_s"]
+    assert metrics[3]["step_time"] + metrics[3]["eval/seconds"] <= between + 0.1, "a step's seconds are not those of an evaluation"
     for name in ("final", "last", "checkpoints/step_3", "checkpoints/step_6"):
         assert (supervised / name / "model.safetensors").is_file() and (supervised / name / "metrics.json").is_file()
     assert json.loads((supervised / "final" / "metrics.json").read_text())["step"] == 6, "final/ is the last, not the best"

@@ -37,6 +37,7 @@ class Seams(Checkpoints):
             self._metrics["eval"].clear()
             self.measured |= {**logs, **means}
             return
+        self.logged += self.extras.get("eval/seconds", 0.0)  # judging held-out rows is no part of a step
         if "loss" in logs:
             now = time.perf_counter()
             logs["step_time"], self.logged = (now - self.logged) / self.args.logging_steps, now
