@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 LATENCY_S = 0.3
 WORDS = [
-    "recipe=smollm2_arithmetic", "generation=vllm_server", "generation.max_completion_length=64", "algorithm.num_generations=4",
+    "recipe=smollm2_arithmetic", "generation=vllm_server", "generation.max_completion_length=40", "algorithm.num_generations=4",
     "dataset.prompt_template='What is {expression}? Explain.'", "dataset.eval_count=10", "trainer.eval_steps=0",
     "trainer.eval_at_start=false", "trainer.save_steps=0", "~reward.terms.correct", "+reward.terms.liked.fn=rewards.hybrid.judge",
     "+reward.terms.liked.options.model=slow",
@@ -67,7 +67,7 @@ def steps_of(ahead: bool, steps: int, url: str, folder: Path) -> dict[str, float
 
 def main() -> None:
     """Both runs and their ratio."""
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 else 8
+    steps = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     judge = ThreadingHTTPServer(("127.0.0.1", 0), SlowJudge)
     threading.Thread(target=judge.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{judge.server_port}/v1"
