@@ -103,19 +103,16 @@ def pass_effects(config: Config, backend: str) -> Iterator[str]:
         yield "old log-probs take one more forward pass a generation: they correct the server's samples (importance sampling)"
     elif trainer.gradient_accumulation_steps % cycle:
         yield "old log-probs take one more forward pass a generation, for it feeds more than one optimizer step"
-    if backend == "vllm_server" and (names := terms_ahead(config)):
+    if backend == "vllm_server" and (names := names_ahead(config, backend)):
         yield f"answers are judged while others are still being drawn (reward.pool.ahead): {', '.join(names)}"
     if algorithm.beta or algorithm.kl_control.kind != "none":
         yield "the reference's log-probs take one more forward pass a generation (beta)"
 
 
-def terms_ahead(config: Config) -> list[str]:
-    """Names of the terms that judge an answer while others are drawn; none where turns are played, or the reward does not bind, which
-    preflight says."""
+def names_ahead(config: Config, backend: str) -> list[str]:
+    """Names of the terms that judge ahead; none where the reward does not bind, which preflight says."""
     from rlvr_cli import rewards_api
 
-    if not config.reward.pool.ahead or config.environment.tools or config.environment.fn:
-        return []
     with suppress(RlvrError):
-        return [term.name for term in rewards_api.bind(config.reward) if term.judges_ahead]
+        return [term.name for term in rewards_api.terms_ahead(config, backend, rewards_api.bind(config.reward))]
     return []

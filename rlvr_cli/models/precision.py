@@ -33,7 +33,9 @@ def store_as_computed(folder: Path, dtype: str) -> None:
         if not wide:
             continue
         tensors = {name: t.to(getattr(torch, dtype)) if t.dtype == torch.float32 else t for name, t in load_file(file).items()}
-        save_file(tensors, file, metadata=metadata)
+        rounded = file.with_suffix(".part")  # what is kept as it was may still be read from the file
+        save_file(tensors, rounded, metadata=metadata)
+        rounded.replace(file)
         say_dtype(folder / "config.json", dtype)
 
 
@@ -43,16 +45,20 @@ def say_dtype(file: Path, dtype: str) -> None:
         file.write_text(json.dumps({**json.loads(file.read_text()), "dtype": dtype}, indent=2) + "\n")
 
 
+def recorded(folder: Path) -> str | None:
+    """The type that a checkpoint's policy was computed in, as its ``metrics.json`` says; None where that is silent or says float32."""
+    try:
+        dtype = json.loads((folder / "metrics.json").read_text()).get(COMPUTED)
+    except (OSError, ValueError):
+        return None
+    return dtype if dtype in ("bfloat16", "float16") else None
+
+
 def round_as_computed(model: Any, folder: Path) -> None:
     """Give a model that was loaded from a checkpoint the weights that its policy computed with."""
     import torch
 
-    try:
-        dtype = json.loads((folder / "metrics.json").read_text()).get(COMPUTED, "float32")
-    except (OSError, ValueError):
-        return
-    if dtype not in ("bfloat16", "float16"):
-        return
-    with torch.no_grad():
-        for p in model.parameters():
-            p.copy_(p.to(getattr(torch, dtype)))
+    if dtype := recorded(folder):
+        with torch.no_grad():
+            for p in model.parameters():
+                p.copy_(p.to(getattr(torch, dtype)))

@@ -10,7 +10,7 @@ routing rows, running terms side by side under a deadline, naming what breaks, a
 [0.5]
 """
 
-from rlvr_cli.rewards_api.bind import BoundTerm, bind, configure_pool
+from rlvr_cli.rewards_api.bind import BoundTerm, bind, configure_pool, terms_ahead
 from rlvr_cli.rewards_api.call import TermResult
 from rlvr_cli.rewards_api.compose import NO_TERM, Composed, as_matrix, compose
 from rlvr_cli.rewards_api.gold import GoldReport, check_gold
@@ -39,4 +39,5 @@ __all__ = [
     "score_batch",
     "score_group",
     "score_local",
+    "terms_ahead",
 ]

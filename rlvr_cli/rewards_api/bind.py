@@ -22,7 +22,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from rlvr_cli.config.nearest import nearest
-from rlvr_cli.config.schema import Pool, Reward, Term
+from rlvr_cli.config.schema import Config, Pool, Reward, Term
 from rlvr_cli.errors import ConfigError, RewardError
 from rlvr_cli.rewards_api import contract, routing
 from rlvr_cli.rewards_api.call import TermResult, checked, scores_of
@@ -225,6 +225,14 @@ def _unwrapped(fn: Callable) -> Callable:
     while isinstance(fn, functools.partial):
         fn = fn.func
     return fn
+
+
+def terms_ahead(config: Config, backend: str, terms: Sequence[BoundTerm]) -> list[BoundTerm]:
+    """The terms that judge an answer while others are drawn: with a server that sends them one by one, and in a single turn."""
+    several_turns = config.environment.tools or config.environment.fn
+    if backend != "vllm_server" or not config.reward.pool.ahead or several_turns:
+        return []
+    return [term for term in terms if term.judges_ahead]
 
 
 def configure_pool(reward: Reward | Mapping[str, Any]) -> None:

@@ -35,7 +35,7 @@ def score_local(
     mine = local_terms(terms)
     outcomes: dict[str, Any] = {}
 
-    def judged(term: BoundTerm, known: Sequence[Mapping[str, Said]] | None) -> TermResult:
+    def judged(term: BoundTerm) -> TermResult:
         said = {i: row[term.name] for i, row in enumerate(known or ()) if term.name in row}
         only = [i not in said for i in range(len(completions))] if said else None
         result = term.call(prompts, completions, columns, extra=extra, only=only)
@@ -45,7 +45,7 @@ def score_local(
 
     def work(term: BoundTerm) -> None:
         try:
-            outcomes[term.name] = judged(term, known)
+            outcomes[term.name] = judged(term)
         except BaseException as error:
             outcomes[term.name] = error
 

@@ -19,25 +19,20 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from rlvr_cli.config.schema import Config
-from rlvr_cli.rewards_api import BoundTerm, local_terms
+from rlvr_cli.rewards_api import BoundTerm, terms_ahead
 from rlvr_cli.rewards_api.score import Said
 from rlvr_cli.training.rewards_bridge import NOT_COLUMNS
 
 Found = dict[int, tuple[Any, dict[str, Said]]]  # row -> its completion, and what each term said of it
 
 
-def terms_ahead(terms: Sequence[BoundTerm]) -> list[BoundTerm]:
-    """The terms that may judge a row before its batch is whole."""
-    return [term for term in local_terms(terms) if term.judges_ahead]
-
-
 def attach(trainer: Any, config: Config, server: dict[str, Any] | None) -> None:
-    """Let the trainer's server judge ahead, where there is one, a term that may, and a completion is what was drawn: no turns, and
-    no template by which TRL would take it apart."""
-    terms = terms_ahead(trainer.bridge.terms) if config.reward.pool.ahead else []
+    """Let the trainer's server judge ahead, where there is one, a term that may, and no template by which TRL would take a completion
+    apart."""
+    terms = terms_ahead(config, config.generation.backend, trainer.bridge.terms)
     tokenizer = trainer.processing_class
     parsed = any(getattr(tokenizer, name, None) is not None for name in ("response_template", "response_schema"))
-    if config.generation.backend != "vllm_server" or not terms or parsed or trainer.tools or trainer.environments is not None:
+    if not terms or parsed:
         return
     trainer.ahead = Ahead(terms, trainer.num_generations, lambda ids: tokenizer.batch_decode(ids, skip_special_tokens=True))
     from rlvr_cli.weights import generation
@@ -48,7 +43,9 @@ def attach(trainer: Any, config: Config, server: dict[str, Any] | None) -> None:
 
 
 class Ahead:
-    """terms: :func:`terms_ahead`'s; decode: token ids of several completions -> their texts. ``open`` from ``begin`` to ``end``."""
+    """terms: :func:`rlvr_cli.rewards_api.terms_ahead`'s; decode: token ids of several completions -> their texts.
+
+    ``open`` from ``begin`` to ``end``."""
 
     def __init__(self, terms: Sequence[BoundTerm], num_generations: int, decode: Callable[[list[list[int]]], list[str]]):
         self.terms, self.size, self.decode = list(terms), num_generations, decode

@@ -70,6 +70,9 @@ def truncates(config: Config) -> bool:
     return generation.top_p < 1 or generation.top_k > 0 or bool(generation.min_p)
 
 
+DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}  # torch's names of the plan's
+
+
 def mixed_precision(config: Config) -> str:
     """``fp32``, ``bf16`` or ``fp16``, as the plan decided."""
     return "fp16" if config.trainer.fp16 else "bf16" if config.trainer.bf16 else "fp32"
@@ -79,8 +82,7 @@ def weights_dtype(config: Config) -> str:
     """The type that weights load in. Only DeepSpeed keeps fp32 masters, so without it weights stay float32."""
     asked, half = config.model.dtype, ("bfloat16", "float16")
     if config.hardware.zero_stage is not None:
-        by_precision = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}[mixed_precision(config)]
-        return by_precision if asked == "auto" else asked
+        return DTYPES[mixed_precision(config)] if asked == "auto" else asked
     if asked in half and config.peft.kind == "none":
         raise ConfigError(
             f"{asked} weights without DeepSpeed lose updates that are smaller than their rounding",

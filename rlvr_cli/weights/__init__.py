@@ -65,9 +65,10 @@ def refuse_small_heads(model_path: str | Path) -> None:
 
 def server_dtype(config: Config) -> str:
     """The type the trainer computes in: another one would draw from another policy, finer (autocast over float32 weights) or coarser."""
-    from rlvr_cli.training.grpo_config import mixed_precision, weights_dtype
+    from rlvr_cli.training.grpo_config import DTYPES, mixed_precision, weights_dtype
 
-    return {"bf16": "bfloat16", "fp16": "float16"}.get(mixed_precision(config)) or weights_dtype(config)
+    precision = mixed_precision(config)
+    return weights_dtype(config) if precision == "fp32" else DTYPES[precision]
 
 
 def as_flags(flags: dict[str, Any]) -> list[str]:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 from rlvr_cli import rewards_api as api
+from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import RewardError
-from rlvr_cli.training.ahead import Ahead, terms_ahead
+from rlvr_cli.training.ahead import Ahead
 
 TESTS = '{"type": "assert", "code": "assert double(2) == 4\\nassert double(0) == 0", "entry_point": "double"}'
 PROGRAMS = ["```python\ndef double(x):\n    return x * 2\n```", "```python\ndef double(x):\n    return x + 2\n```"]
@@ -55,6 +56,15 @@ def rows(answers: Sequence[str], size: int) -> list[dict[str, str]]:
     return [{"prompt": f"say {a}", "answer": a, "rlvr_row": 0} for a in answers for _ in range(size)]
 
 
+def judged(terms, inputs, texts: Sequence[str]) -> Ahead:
+    """After the completions of the only prompt have arrived and been judged."""
+    ahead = Ahead(terms, 2, decode)
+    ahead.begin(inputs)
+    ahead.arrived(0, encode(texts))
+    ahead.futures[0].result(60)
+    return ahead
+
+
 def score(terms, inputs, completions, known):
     columns = {"answer": [row.get("answer") for row in inputs]}
     return api.score_local(terms, [row["prompt"] for row in inputs], completions, columns, known=known)
@@ -66,17 +76,14 @@ def test_only_terms_that_say_so_and_see_rows_alone_judge_ahead(tmp_path) -> None
         "code": {"fn": "rewards.code.tests_passed"}, "sql": {"fn": "rewards.sql.same_result"}, "maths": {"fn": "rewards.math.correct"},
         "short": {"fn": "rewards.length.kimi_paper", "correct": "code"}, "ids": {"fn": f"{tmp_path}/counted.py:with_ids"},
     }})  # fmt: skip
-    assert [term.name for term in terms_ahead(terms)] == ["code", "sql"]
+    assert [term.name for term in api.terms_ahead(Config(), "vllm_server", terms)] == ["code", "sql"]
 
 
 def test_programs_are_judged_as_they_arrive_with_the_verdicts_of_the_end() -> None:
     terms = api.bind({"terms": {"code": {"fn": "rewards.code.tests_passed"}}})
     inputs = [{"prompt": [{"role": "user", "content": "double"}], "tests": TESTS}] * 2
-    ahead = Ahead(terms, 2, decode)
-    ahead.begin(inputs)
-    ahead.arrived(0, encode(PROGRAMS))
+    ahead = judged(terms, inputs, PROGRAMS)
     completions = [[{"role": "assistant", "content": text}] for text in PROGRAMS]
-    ahead.futures[0].result(60)
     [first, second] = ahead.end(completions)
     columns = {"tests": [TESTS] * 2}
     at_the_end = api.score_local(terms, None, completions, columns)["code"]
@@ -103,10 +110,7 @@ def test_a_verdict_is_given_once_and_what_has_not_begun_is_given_back(counted) -
 def test_what_breaks_ahead_is_raised_where_rewards_are_computed(counted) -> None:
     terms, _ = counted
     inputs = rows(["break"], 2)
-    ahead = Ahead(terms, 2, decode)
-    ahead.begin(inputs)
-    ahead.arrived(0, encode(["break", "b"]))
-    ahead.futures[0].result(20)
+    ahead = judged(terms, inputs, ["break", "b"])
     known = ahead.end(["break", "b"])
     assert known == [{}, {}]
     with pytest.raises(RewardError, match="not this one"):
@@ -116,10 +120,7 @@ def test_what_breaks_ahead_is_raised_where_rewards_are_computed(counted) -> None
 def test_another_completion_than_was_judged_is_judged_anew(counted) -> None:
     terms, _ = counted
     inputs = rows(["a"], 2)
-    ahead = Ahead(terms, 2, decode)
-    ahead.begin(inputs)
-    ahead.arrived(0, encode(["a", "b"]))
-    ahead.futures[0].result(20)
+    ahead = judged(terms, inputs, ["a", "b"])
     assert [bool(said) for said in ahead.end(["a", "changed"])] == [True, False]
 
 
