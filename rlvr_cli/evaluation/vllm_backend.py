@@ -25,6 +25,7 @@ from rlvr_cli.config.schema import Config
 from rlvr_cli.errors import LaunchError, MissingDependency
 from rlvr_cli.evaluation.generate import Completion, Draw, Sampling, draw_seed, prompt_ids, stop_tokens
 from rlvr_cli.interpreter import python
+from rlvr_cli.models.precision import recorded
 
 MODEL_NAME = "policy"
 CONCURRENT = 64
@@ -62,7 +63,7 @@ class VllmBackend:
         self.server.stop()
 
     def argv(self, port: int) -> list[str]:
-        """The server's command line. As in :mod:`.policy`, ``auto`` is float32 on a CPU."""
+        """The server's command line. As in :mod:`.policy`, ``auto`` is float32 on a CPU, and a checkpoint computes as its policy did."""
         from rlvr_cli.weights import PROMPT_ROOM, as_flags
 
         model, generation, on_cpu = self.config.model, self.config.generation, self.device == "cpu"
@@ -72,7 +73,7 @@ class VllmBackend:
             "served_model_name": MODEL_NAME,
             "host": "127.0.0.1",
             "port": port,
-            "dtype": "float32" if model.dtype == "auto" and on_cpu else model.dtype,
+            "dtype": recorded(Path(self.path)) or ("float32" if model.dtype == "auto" and on_cpu else model.dtype),
             "max_model_len": generation.max_model_len or min(context_of(self.path), room + self.max_new_tokens),
             "generation_config": "vllm",
             "disable_uvicorn_access_log": True,

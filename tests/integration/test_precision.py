@@ -63,3 +63,9 @@ def test_a_server_computes_in_the_trainers_type() -> None:
         return server_dtype(Config.model_validate({"model": {"dtype": "float32"}, "hardware": {"zero_stage": None}, "trainer": trainer}))
 
     assert (of(bf16=True), of(bf16=False)) == ("bfloat16", "float32")
+
+
+def test_a_checkpoint_says_what_its_policy_was_computed_in(run: Path) -> None:
+    from rlvr_cli.models.precision import recorded
+
+    assert (recorded(run / "checkpoints" / "step_3"), recorded(run / "final")) == ("bfloat16", None)
